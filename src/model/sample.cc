@@ -23,6 +23,11 @@ bool ResourcesInside(const std::vector<Row>& resources, std::size_t size) {
 
 }  // namespace
 
+bool HasAddress(const SampleBatch& batch, const LocationRow& location) {
+  return location.line_count == 0 || (location.mapping != kNoMapping &&
+                                      batch.mappings[location.mapping].build_id.size > 0);
+}
+
 Hash128 LocationIdentity(const SampleBatch& batch, const LocationRow& location) {
   thread_local std::string text;
   text.clear();
@@ -35,17 +40,12 @@ Hash128 LocationIdentity(const SampleBatch& batch, const LocationRow& location) 
   }
   if (location.mapping != kNoMapping) {
     const MappingRow& mapping = batch.mappings[location.mapping];
-    if (mapping.build_id.size > 0) {
-      text += '\xff';
-      AppendSized(text, batch.Text(mapping.build_id));
-      AppendRaw(text, location.address);
-    } else if (location.line_count == 0) {
-      text += '\xfe';
-      AppendSized(text, batch.Text(mapping.file));
-      AppendRaw(text, location.address);
-    }
-  } else if (location.line_count == 0) {
-    text += '\xfd';
+    text += '\xff';
+    AppendSized(text, batch.Text(mapping.build_id));
+    AppendSized(text, batch.Text(mapping.file));
+  }
+  if (HasAddress(batch, location)) {
+    text += '\xfe';
     AppendRaw(text, location.address);
   }
   return Hash128Of(text);

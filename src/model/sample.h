@@ -20,15 +20,15 @@
 namespace hotspan {
 
 struct FunctionRow {
-  Slice name;         // as shown: demangled where the sender did so
-  Slice system_name;  // as in the object file, or empty
-  Slice file;
+  Slice name{};         // as shown: demangled where the sender did so
+  Slice system_name{};  // as in the object file, or empty
+  Slice file{};
   std::int64_t start_line = 0;
 };
 
 struct MappingRow {
-  Slice file;
-  Slice build_id;  // hex, or empty
+  Slice file{};
+  Slice build_id{};  // hex, or empty
   std::uint64_t start = 0;
   std::uint64_t limit = 0;
   std::uint64_t offset = 0;
@@ -64,8 +64,8 @@ enum class LinkKind : std::uint8_t {
 };
 
 struct LinkRow {
-  TraceId trace_id;  // zero where the source gives span ids only
-  SpanId span_id;
+  TraceId trace_id{};  // zero where the source gives span ids only
+  SpanId span_id{};
   LinkKind kind = LinkKind::kSpan;
   std::uint8_t reserved[7] = {};
 };
@@ -74,16 +74,16 @@ struct LinkRow {
 struct SeriesRow {
   std::uint32_t resource = 0;  // index into SampleBatch::resources
   std::uint32_t reserved = 0;
-  Slice type;        // "process_cpu:cpu:nanoseconds:cpu:nanoseconds"
-  Slice attributes;  // packed list: labels of the profile, "sampler", agent name, ...
+  Slice type{};        // "process_cpu:cpu:nanoseconds:cpu:nanoseconds"
+  Slice attributes{};  // packed list: labels of the profile, "sampler", agent name, ...
   std::int64_t period = 0;  // in the period type's unit; 0: not known
-  TimeNs start;
-  DurationNs duration;
+  TimeNs start{};
+  DurationNs duration{};
 };
 
 struct SampleRow {
   std::int64_t value = 0;  // in the type's unit
-  TimeNs time;             // its own time, or the series' start if it has none
+  TimeNs time{};             // its own time, or the series' start if it has none
   std::uint32_t series = 0;
   std::uint32_t stack = 0;
   std::uint32_t link = 0;    // 0: none
@@ -91,18 +91,18 @@ struct SampleRow {
 };
 
 struct SampleBatch {
-  std::string arena;
-  std::vector<ResourceRow> resources;
-  std::vector<FunctionRow> functions;
-  std::vector<MappingRow> mappings;
-  std::vector<LineRow> lines;
-  std::vector<LocationRow> locations;
-  std::vector<std::uint32_t> stack_locations;
-  std::vector<StackRow> stacks;
-  std::vector<LinkRow> links;       // [0] is none
-  std::vector<Slice> label_sets;    // packed lists; [0] is none
-  std::vector<SeriesRow> series;
-  std::vector<SampleRow> samples;
+  std::string arena{};
+  std::vector<ResourceRow> resources{};
+  std::vector<FunctionRow> functions{};
+  std::vector<MappingRow> mappings{};
+  std::vector<LineRow> lines{};
+  std::vector<LocationRow> locations{};
+  std::vector<std::uint32_t> stack_locations{};
+  std::vector<StackRow> stacks{};
+  std::vector<LinkRow> links{};       // [0] is none
+  std::vector<Slice> label_sets{};    // packed lists; [0] is none
+  std::vector<SeriesRow> series{};
+  std::vector<SampleRow> samples{};
   // Whether samples have times of their own; without them a repeated body can't be told from news.
   bool timed = false;
 
@@ -119,8 +119,12 @@ struct SampleBatch {
   }
 };
 
+// Whether a location's address tells more than its lines do: it can be resolved by build id, or is all
+// that is known.
+bool HasAddress(const SampleBatch& batch, const LocationRow& location);
+
 // The identity of a location: a hash of what it shows (functions, files, lines of its inline chain)
-// and, for native ones, of build id and file offset. Equal over batches, processes and machines.
+// its module, and the address where it has one. Equal over batches, processes and machines.
 // Stored: never change what is hashed.
 Hash128 LocationIdentity(const SampleBatch& batch, const LocationRow& location);
 

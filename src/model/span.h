@@ -31,32 +31,32 @@ enum class SpanKind : std::uint8_t {
 enum class SpanStatus : std::uint8_t { kUnset = 0, kOk = 1, kError = 2 };
 
 struct ResourceRow {
-  Slice service_name;  // "unknown_service" where the sender gave none
-  Slice attributes;    // packed list, service.name included
-  Slice schema_url;
+  Slice service_name{};  // "unknown_service" where the sender gave none
+  Slice attributes{};    // packed list, service.name included
+  Slice schema_url{};
   std::uint32_t dropped_attributes = 0;
 };
 
 struct ScopeRow {
-  Slice name;
-  Slice version;
-  Slice attributes;
-  Slice schema_url;
+  Slice name{};
+  Slice version{};
+  Slice attributes{};
+  Slice schema_url{};
   std::uint32_t dropped_attributes = 0;
 };
 
 struct SpanRow {
-  TraceId trace_id;
-  SpanId span_id;
-  SpanId parent_span_id;  // zero for a root
-  TimeNs start;
-  TimeNs end;  // never before start
-  Slice name;
-  Slice attributes;  // packed list
-  Slice events;      // see EventList
-  Slice links;       // see LinkList
-  Slice trace_state;
-  Slice status_message;
+  TraceId trace_id{};
+  SpanId span_id{};
+  SpanId parent_span_id{};  // zero for a root
+  TimeNs start{};
+  TimeNs end{};  // never before start
+  Slice name{};
+  Slice attributes{};  // packed list
+  Slice events{};      // see EventList
+  Slice links{};       // see LinkList
+  Slice trace_state{};
+  Slice status_message{};
   std::uint32_t resource = 0;  // index into SpanBatch::resources
   std::uint32_t scope = 0;     // index into SpanBatch::scopes
   std::uint32_t flags = 0;
@@ -71,10 +71,10 @@ struct SpanRow {
 };
 
 struct SpanBatch {
-  std::string arena;
-  std::vector<ResourceRow> resources;
-  std::vector<ScopeRow> scopes;
-  std::vector<SpanRow> spans;
+  std::string arena{};
+  std::vector<ResourceRow> resources{};
+  std::vector<ScopeRow> scopes{};
+  std::vector<SpanRow> spans{};
 
   std::string_view Text(Slice slice) const {
     return std::string_view(arena).substr(slice.offset, slice.size);
@@ -105,8 +105,8 @@ struct SpanBatch {
 
 // One event, as read from a packed event list.
 struct SpanEvent {
-  TimeNs time;
-  std::string_view name;
+  TimeNs time{};
+  std::string_view name{};
   AttributeList attributes;
   std::uint32_t dropped_attributes = 0;
 };
@@ -117,9 +117,9 @@ void AppendEvent(std::string& out, const SpanEvent& event);
 std::vector<SpanEvent> ReadEvents(std::string_view packed);
 
 struct SpanLink {
-  TraceId trace_id;
-  SpanId span_id;
-  std::string_view trace_state;
+  TraceId trace_id{};
+  SpanId span_id{};
+  std::string_view trace_state{};
   AttributeList attributes;
   std::uint32_t dropped_attributes = 0;
   std::uint32_t flags = 0;

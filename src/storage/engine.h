@@ -6,7 +6,8 @@
 //
 // - Write returns when the batch is durable: it survives kill -9 and loss of power. A batch whose id
 //   was written within the last 15 minutes is acknowledged and not written twice.
-// - Spans are identified by (trace id, span id, kind); a later copy of the same span replaces none.
+// - Spans are identified by (trace id, span id, kind): reads give each once. Where copies differ, it
+//   is not defined which one they give.
 // - What was written is visible to every read that begins after Write returned.
 // - Every read takes the hints the caller has and a budget, and says what it inspected.
 //
@@ -37,8 +38,8 @@ namespace hotspan::storage {
 struct WriteBatch {
   TenantId tenant = TenantId::kDefault;
   // Identity of the request for retries; zero: never a retry.
-  Hash128 batch_id;
-  TimeNs received;
+  Hash128 batch_id{};
+  TimeNs received{};
   // Either may be null.
   std::shared_ptr<const SpanBatch> spans;
   std::shared_ptr<const SampleBatch> samples;
@@ -77,43 +78,43 @@ enum class SpanField : std::uint8_t {
 // kinds and statuses ints with OTLP's numbers.
 struct Condition {
   SpanField field = SpanField::kName;
-  std::string key;
+  std::string key{};
   Compare compare = Compare::kEqual;
-  std::variant<std::string, std::int64_t, double, bool> value;
+  std::variant<std::string, std::int64_t, double, bool> value{};
 };
 
 enum class SpanOrder : std::uint8_t { kNewestFirst, kLongestFirst };
 
 struct SpanScan {
   TenantId tenant = TenantId::kDefault;
-  TimeRange range;  // a span belongs to it by its start
-  std::vector<Condition> conditions;
+  TimeRange range{};  // a span belongs to it by its start
+  std::vector<Condition> conditions{};
   SpanOrder order = SpanOrder::kNewestFirst;
   // Whether attributes, events, links, trace state and status message are wanted; ids, times, kind,
   // status, name and service always come.
   bool wide = true;
   std::size_t limit = 1000;
-  Budget budget;
+  Budget budget{};
 };
 
 struct SpanScanResult {
   SpanBatch spans;  // in the order asked for
-  Inspected inspected;
+  Inspected inspected{};
 };
 
 // ---- samples
 
 struct SpanKey {
-  TraceId trace_id;  // zero matches any
-  SpanId span_id;
+  TraceId trace_id{};  // zero matches any
+  SpanId span_id{};
   auto operator<=>(const SpanKey&) const = default;
 };
 
 struct SamplesBySpans {
   TenantId tenant = TenantId::kDefault;
-  std::vector<SpanKey> spans;
-  std::string type;  // empty: every type
-  Budget budget;
+  std::vector<SpanKey> spans{};
+  std::string type{};  // empty: every type
+  Budget budget{};
 };
 
 struct SpanSample {
@@ -122,31 +123,31 @@ struct SpanSample {
   StackNumber stack{};
   LinkKind link = LinkKind::kSpan;
   std::int64_t value = 0;
-  TimeNs time;
+  TimeNs time{};
   std::int64_t period = 0;
   std::uint64_t thread = 0;  // thread.id label, 0: not known
 };
 
 struct SpanSamples {
-  std::vector<std::string> types;
+  std::vector<std::string> types{};
   std::vector<SpanSample> samples;  // sorted by (span, type, time)
-  Inspected inspected;
+  Inspected inspected{};
 };
 
 // Matches resource attributes or labels of a series by their text.
 struct LabelMatcher {
-  std::string name;
-  std::string value;
+  std::string name{};
+  std::string value{};
   bool negated = false;
 };
 
 struct SampleMerge {
   TenantId tenant = TenantId::kDefault;
-  std::string type;
-  std::string service;  // empty: all services
-  std::vector<LabelMatcher> matchers;
-  TimeRange range;  // a sample belongs to it by its time
-  Budget budget;
+  std::string type{};
+  std::string service{};  // empty: all services
+  std::vector<LabelMatcher> matchers{};
+  TimeRange range{};  // a sample belongs to it by its time
+  Budget budget{};
 };
 
 struct StackSum {
@@ -156,23 +157,23 @@ struct StackSum {
 };
 
 struct MergedSamples {
-  std::vector<StackSum> stacks;  // one entry a stack, in no order
+  std::vector<StackSum> stacks{};  // one entry a stack, in no order
   std::uint64_t samples = 0;
   std::int64_t period = 0;  // of the series seen; 0 if they differ or don't say
-  Inspected inspected;
+  Inspected inspected{};
 };
 
 // ---- catalog: what there is, from maintained statistics
 
 // A profile source of one service in one slice of time.
 struct ProfileStats {
-  std::string service;
-  std::string type;
-  std::string version;   // service.version, or empty
-  std::string instance;  // service.instance.id, else host.name, or empty
-  std::string agent;     // telemetry.sdk / distro name and version, or empty
-  TimeNs first;          // of the samples
-  TimeNs last;
+  std::string service{};
+  std::string type{};
+  std::string version{};   // service.version, or empty
+  std::string instance{};  // service.instance.id, else host.name, or empty
+  std::string agent{};     // telemetry.sdk / distro name and version, or empty
+  TimeNs first{};          // of the samples
+  TimeNs last{};
   std::uint64_t samples = 0;
   std::uint64_t span_linked = 0;        // with the id of the active span
   std::uint64_t local_root_linked = 0;  // with the id of the local root span
@@ -180,39 +181,39 @@ struct ProfileStats {
 };
 
 struct OperationStats {
-  std::string service;
-  std::string name;
+  std::string service{};
+  std::string name{};
   SpanKind kind = SpanKind::kUnspecified;
-  TimeNs first;  // starts of the spans
-  TimeNs last;
+  TimeNs first{};  // starts of the spans
+  TimeNs last{};
   std::uint64_t spans = 0;
   std::uint64_t errors = 0;
 };
 
 struct CatalogRequest {
   TenantId tenant = TenantId::kDefault;
-  TimeRange range;
-  std::string service;  // empty: all
+  TimeRange range{};
+  std::string service{};  // empty: all
 };
 
 struct Catalog {
   std::vector<OperationStats> operations;  // one entry for each (service, name, kind) and slice
-  std::vector<ProfileStats> profiles;      // one entry for each source and slice
+  std::vector<ProfileStats> profiles{};      // one entry for each source and slice
 };
 
 // Names of attributes, or the values of one, seen on spans and resources.
 struct TagsRequest {
   TenantId tenant = TenantId::kDefault;
-  TimeRange range;
-  std::string key;          // empty: names; else values of that key
+  TimeRange range{};
+  std::string key{};          // empty: names; else values of that key
   bool resource = true;     // look at resource attributes
   bool span = true;         // look at span attributes
   std::size_t limit = 1000;
 };
 
 struct TagsResult {
-  std::vector<std::string> resource;  // sorted, each once
-  std::vector<std::string> span;
+  std::vector<std::string> resource{};  // sorted, each once
+  std::vector<std::string> span{};
   bool truncated = false;
 };
 
