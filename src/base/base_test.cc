@@ -57,11 +57,14 @@ TEST(Bytes, ZigZagRoundTrips) {
 TEST(Utf8, TakesWhatTheStandardTakes) {
   EXPECT_TRUE(IsValidUtf8("plain text of more than eight bytes"));
   EXPECT_TRUE(IsValidUtf8("gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80"));
-  EXPECT_FALSE(IsValidUtf8("\xc0\xaf"));              // overlong
-  EXPECT_FALSE(IsValidUtf8("\xed\xa0\x80"));          // surrogate
-  EXPECT_FALSE(IsValidUtf8("\xf4\x90\x80\x80"));      // above U+10FFFF
+  EXPECT_FALSE(IsValidUtf8("\xc0\xaf"));          // overlong
+  EXPECT_FALSE(IsValidUtf8("\xed\xa0\x80"));      // surrogate
+  EXPECT_FALSE(IsValidUtf8("\xf4\x90\x80\x80"));  // above U+10FFFF
   EXPECT_FALSE(IsValidUtf8("cut \xe2\x82"));
-  EXPECT_EQ(ReplaceInvalidUtf8("a\xff" "b"), "a\xef\xbf\xbd" "b");
+  EXPECT_EQ(ReplaceInvalidUtf8("a\xff"
+                               "b"),
+            "a\xef\xbf\xbd"
+            "b");
 }
 
 TEST(JsonWriter, WritesNestedValuesWithCommasAndEscapes) {

@@ -75,7 +75,8 @@ inline std::int64_t UnZigZag(std::uint64_t value) {
   return static_cast<std::int64_t>(value >> 1) ^ -static_cast<std::int64_t>(value & 1);
 }
 
-// A cursor over bytes. Reading past the end sets `failed` and yields zeros, so a loop may check once.
+// A cursor over bytes. Reading past the end sets `failed` and yields zeros, so a loop may check
+// once.
 class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes)

@@ -1,7 +1,7 @@
 // Writes JSON from front to back into a string, without building a tree.
 //
 //   JsonWriter json;
-//   json.BeginObject().Key("n").Number(3).Key("names").BeginArray().String("a").EndArray().EndObject();
+//   json.BeginObject().Key("names").BeginArray().String("a").EndArray().EndObject();
 //   Send(json.Take());
 //
 // The caller keeps the order valid; commas are the writer's. Threads: one thread at a time.

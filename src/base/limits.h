@@ -14,6 +14,13 @@ inline constexpr std::size_t kMessageBytesMax = 64u << 20;
 inline constexpr std::size_t kBodyBytesMax = 64u << 20;
 // Samples of one message.
 inline constexpr std::size_t kSamplesPerMessageMax = 1'000'000;
+// Entries of one table of a profile's dictionary, and of all its stacks together: a byte or two of
+// input must not become a row of memory without end.
+inline constexpr std::size_t kProfileTableEntriesMax = 2'000'000;
+inline constexpr std::size_t kStackLocationsPerMessageMax = 16'000'000;
+// Text and attributes of one decoded profile message; indices into shared strings can multiply
+// them.
+inline constexpr std::size_t kProfileArenaBytesMax = 256u << 20;
 // Frames of a stack; deeper ones are cut at the root end and marked.
 inline constexpr std::size_t kStackDepthMax = 1024;
 // Bytes of one attribute's key and of one value. Longer values are cut and counted.
@@ -45,5 +52,50 @@ inline constexpr int kQueryDepthMax = 64;
 // Open connections, and requests being decoded at once.
 inline constexpr std::size_t kConnectionsMax = 1024;
 inline constexpr std::size_t kIngestInFlightBytesMax = 256u << 20;
+
+// libhotspan lives in other people's processes, so its limits are small.
+// Spans that ended and wait to be encoded; a burst of a second at 16 000 spans a second.
+inline constexpr std::size_t kAgentSpanQueueMax = 16'384;
+// Spans of one request, as OpenTelemetry's batch processor has it.
+inline constexpr std::size_t kAgentSpansPerBatch = 512;
+// Encoded batches of one signal that wait for the server, and their bytes; the oldest goes first.
+inline constexpr std::size_t kAgentPendingBatchesMax = 128;
+inline constexpr std::size_t kAgentPendingBytesMax = 4u << 20;
+// Attributes and events of one span, OpenTelemetry's defaults, and the length of its texts.
+inline constexpr std::size_t kAgentAttributesPerSpanMax = 128;
+inline constexpr std::size_t kAgentEventsPerSpanMax = 128;
+inline constexpr std::size_t kAgentTextBytesMax = 16u << 10;
+// Contexts attached on one thread at once; deeper ones are counted, not tracked.
+inline constexpr std::size_t kAgentContextDepthMax = 4096;
+// A tracestate header: 32 members by the W3C recommendation, and what they may sum up to.
+inline constexpr std::size_t kAgentTracestateMembersMax = 32;
+inline constexpr std::size_t kAgentTracestateBytesMax = 4096;
+// An answer's head and body, of which only the partial success is read.
+inline constexpr std::size_t kAgentResponseHeadBytesMax = 32u << 10;
+inline constexpr std::size_t kAgentResponseBodyBytesMax = 1u << 20;
+// Pairs in OTEL_RESOURCE_ATTRIBUTES or OTEL_EXPORTER_OTLP_HEADERS.
+inline constexpr std::size_t kAgentConfigPairsMax = 128;
+// Native addresses whose resolved inline chains are kept: some 100 bytes each.
+inline constexpr std::size_t kResolvedAddressesMax = 200'000;
+// Spans whose samples one pooled profile adds up, and how many one read of samples names.
+inline constexpr std::size_t kPooledSpansMax = 100'000;
+inline constexpr std::size_t kSpansPerSampleReadMax = 10'000;
+// Newest spans that percentiles of operations are taken from.
+inline constexpr std::size_t kPercentileSpansMax = 20'000;
+// Operations that need a scan of their own for percentiles, being rarer than that.
+inline constexpr std::size_t kRareOperationsMax = 50;
+// Traces that one search reads as a whole, and traces of one answer.
+inline constexpr std::size_t kSearchTracesReadMax = 5'000;
+inline constexpr std::size_t kSearchTracesMax = 10'000;
+
+// Rows of call frame information in the agent's table, 8 bytes each; modules beyond are walked by
+// frame pointer.
+inline constexpr std::size_t kAgentCfiRowsMax = 8u << 20;
+// Samples, and distinct locations, that the agent holds for its exporter; more are dropped and
+// counted.
+inline constexpr std::size_t kAgentSamplesMax = 200'000;
+inline constexpr std::size_t kAgentLocationsMax = 200'000;
+// Function names that the agent remembers; when there are more it starts anew.
+inline constexpr std::size_t kAgentNamesMax = 200'000;
 
 }  // namespace hotspan::limits

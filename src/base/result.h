@@ -82,16 +82,16 @@ inline tl::unexpected<Error> Fail(Error error) { return tl::unexpected<Error>(st
 #define HOTSPAN_CONCAT(a, b) HOTSPAN_CONCAT_INNER(a, b)
 
 // Returns the error of an expression that yields Status or Result.
-#define TRY(expression)                                        \
-  do {                                                         \
-    auto try_status = (expression);                            \
-    if (!try_status) [[unlikely]]                              \
-      return ::hotspan::Fail(std::move(try_status).error());   \
+#define TRY(expression)                                      \
+  do {                                                       \
+    auto try_status = (expression);                          \
+    if (!try_status) [[unlikely]]                            \
+      return ::hotspan::Fail(std::move(try_status).error()); \
   } while (false)
 
 // TRY_ASSIGN(auto x, F()): declares or assigns the value, or returns the error.
-#define TRY_ASSIGN(target, expression)                                             \
-  auto HOTSPAN_CONCAT(try_result_, __LINE__) = (expression);                       \
-  if (!HOTSPAN_CONCAT(try_result_, __LINE__)) [[unlikely]]                         \
+#define TRY_ASSIGN(target, expression)                                                \
+  auto HOTSPAN_CONCAT(try_result_, __LINE__) = (expression);                          \
+  if (!HOTSPAN_CONCAT(try_result_, __LINE__)) [[unlikely]]                            \
     return ::hotspan::Fail(std::move(HOTSPAN_CONCAT(try_result_, __LINE__)).error()); \
   target = std::move(*HOTSPAN_CONCAT(try_result_, __LINE__))

@@ -1,0 +1,14 @@
+// Whatever decodes as folded stacks is a batch without damage.
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "base/check.h"
+#include "wire/folded/folded_decoder.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view body(reinterpret_cast<const char*>(data), size);
+  const auto decoded = hotspan::wire::DecodeFolded(body, {});
+  if (decoded) CHECK(hotspan::FindDamage(decoded->batch).empty());
+  return 0;
+}
