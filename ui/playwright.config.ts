@@ -4,6 +4,7 @@ const port = Number(process.env.HOTSPAN_FIXTURE_PORT ?? 41730);
 
 export default defineConfig({
   testDir: 'e2e',
+  testIgnore: 'demo.spec.ts',
   outputDir: 'test-results',
   workers: 1,
   timeout: 90_000,

@@ -5,8 +5,7 @@
 namespace hotspan::storage {
 
 void CatalogCounter::Add(std::int64_t slice, const OperationStats& stats) {
-  auto [at, fresh] =
-      operations_.try_emplace({slice, stats.service, stats.name, stats.kind}, stats);
+  auto [at, fresh] = operations_.try_emplace({slice, stats.service, stats.name, stats.kind}, stats);
   if (fresh) return;
   OperationStats& sum = at->second;
   sum.first = std::min(sum.first, stats.first);
@@ -52,9 +51,9 @@ void CatalogCounter::Add(const SpanBatch& batch) {
       fresh.name = name;
       fresh.kind = span.kind;
       fresh.first = fresh.last = span.start;
-      stats = &operations_
-                   .try_emplace({slice, fresh.service, fresh.name, fresh.kind}, std::move(fresh))
-                   .first->second;
+      stats =
+          &operations_.try_emplace({slice, fresh.service, fresh.name, fresh.kind}, std::move(fresh))
+               .first->second;
       if (seen.size() < 64) seen.push_back({service, name, span.kind, slice, stats});
     }
     stats->first = std::min(stats->first, span.start);

@@ -8,12 +8,18 @@ namespace {
 template <typename T>
 bool Holds(Compare compare, const T& a, const T& b) {
   switch (compare) {
-    case Compare::kEqual: return a == b;
-    case Compare::kNotEqual: return a != b;
-    case Compare::kLess: return a < b;
-    case Compare::kLessEqual: return a <= b;
-    case Compare::kGreater: return a > b;
-    case Compare::kGreaterEqual: return a >= b;
+    case Compare::kEqual:
+      return a == b;
+    case Compare::kNotEqual:
+      return a != b;
+    case Compare::kLess:
+      return a < b;
+    case Compare::kLessEqual:
+      return a <= b;
+    case Compare::kGreater:
+      return a > b;
+    case Compare::kGreaterEqual:
+      return a >= b;
   }
   return false;
 }
@@ -37,8 +43,10 @@ bool CompareInt(std::int64_t number, const Condition& condition) {
 
 bool CompareValue(const Value& value, const Condition& condition) {
   switch (value.kind()) {
-    case ValueKind::kString: return CompareText(value.text(), condition);
-    case ValueKind::kInt: return CompareInt(value.AsInt(), condition);
+    case ValueKind::kString:
+      return CompareText(value.text(), condition);
+    case ValueKind::kInt:
+      return CompareInt(value.AsInt(), condition);
     case ValueKind::kDouble: {
       if (const auto* wanted = std::get_if<double>(&condition.value)) {
         return Holds(condition.compare, value.AsDouble(), *wanted);
@@ -55,23 +63,29 @@ bool CompareValue(const Value& value, const Condition& condition) {
     case ValueKind::kEmpty:
     case ValueKind::kBytes:
     case ValueKind::kArray:
-    case ValueKind::kMap: return false;
+    case ValueKind::kMap:
+      return false;
   }
   return false;
 }
 
 bool Matches(const SpanBatch& batch, const SpanRow& span, const Condition& condition) {
-  const auto attribute = [&](Slice slice) {
-    return batch.Attributes(slice).Find(condition.key);
-  };
+  const auto attribute = [&](Slice slice) { return batch.Attributes(slice).Find(condition.key); };
   switch (condition.field) {
-    case SpanField::kService: return CompareText(batch.ServiceOf(span), condition);
-    case SpanField::kName: return CompareText(batch.Text(span.name), condition);
-    case SpanField::kDuration: return CompareInt(span.duration().ns, condition);
-    case SpanField::kKind: return CompareInt(static_cast<int>(span.kind), condition);
-    case SpanField::kStatus: return CompareInt(static_cast<int>(span.status), condition);
-    case SpanField::kTraceId: return CompareText(span.trace_id.ToHex(), condition);
-    case SpanField::kSpanId: return CompareText(span.span_id.ToHex(), condition);
+    case SpanField::kService:
+      return CompareText(batch.ServiceOf(span), condition);
+    case SpanField::kName:
+      return CompareText(batch.Text(span.name), condition);
+    case SpanField::kDuration:
+      return CompareInt(span.duration().ns, condition);
+    case SpanField::kKind:
+      return CompareInt(static_cast<int>(span.kind), condition);
+    case SpanField::kStatus:
+      return CompareInt(static_cast<int>(span.status), condition);
+    case SpanField::kTraceId:
+      return CompareText(span.trace_id.ToHex(), condition);
+    case SpanField::kSpanId:
+      return CompareText(span.span_id.ToHex(), condition);
     case SpanField::kSpanAttribute: {
       const auto value = attribute(span.attributes);
       return value && CompareValue(*value, condition);

@@ -4,9 +4,11 @@
 // TraceQL's remaining conditions and rendering are shared code above it. Results of several engines
 // add up. Contract, the same for all engines:
 //
-// - Write returns when the batch is durable: it survives kill -9 and loss of power. A batch whose id
+// - Write returns when the batch is durable: it survives kill -9 and loss of power. A batch whose
+// id
 //   was written within the last 15 minutes is acknowledged and not written twice.
-// - Spans are identified by (trace id, span id, kind): reads give each once. Where copies differ, it
+// - Spans are identified by (trace id, span id, kind): reads give each once. Where copies differ,
+// it
 //   is not defined which one they give.
 // - What was written is visible to every read that begins after Write returned.
 // - Every read takes the hints the caller has and a budget, and says what it inspected.
@@ -67,7 +69,13 @@ struct Inspected {
 enum class Compare : std::uint8_t { kEqual, kNotEqual, kLess, kLessEqual, kGreater, kGreaterEqual };
 
 enum class SpanField : std::uint8_t {
-  kService, kName, kDuration, kKind, kStatus, kTraceId, kSpanId,
+  kService,
+  kName,
+  kDuration,
+  kKind,
+  kStatus,
+  kTraceId,
+  kSpanId,
   kSpanAttribute,      // `key` names it
   kResourceAttribute,  // `key` names it
   kAnyAttribute,       // span's first, then the resource's
@@ -198,16 +206,16 @@ struct CatalogRequest {
 
 struct Catalog {
   std::vector<OperationStats> operations;  // one entry for each (service, name, kind) and slice
-  std::vector<ProfileStats> profiles{};      // one entry for each source and slice
+  std::vector<ProfileStats> profiles{};    // one entry for each source and slice
 };
 
 // Names of attributes, or the values of one, seen on spans and resources.
 struct TagsRequest {
   TenantId tenant = TenantId::kDefault;
   TimeRange range{};
-  std::string key{};          // empty: names; else values of that key
-  bool resource = true;     // look at resource attributes
-  bool span = true;         // look at span attributes
+  std::string key{};     // empty: names; else values of that key
+  bool resource = true;  // look at resource attributes
+  bool span = true;      // look at span attributes
   std::size_t limit = 1000;
 };
 

@@ -34,7 +34,8 @@ std::uint64_t ThreadOf(const AttributeList& labels);
 // address.
 void AppendFrames(const SampleBatch& batch, const LocationRow& location, std::vector<Frame>& out);
 
-// The slice of time that something belongs to; blocks hold one slice and retention drops whole ones.
+// The slice of time that something belongs to; blocks hold one slice and retention drops whole
+// ones.
 inline constexpr DurationNs kSlice = kHour;
 inline constexpr std::int64_t SliceOf(TimeNs time) {
   const std::int64_t quotient = time.ns / kSlice.ns;

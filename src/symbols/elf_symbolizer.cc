@@ -121,7 +121,8 @@ class ElfFile {
 
   static std::string NameOf(Dwarf_Die* die) {
     Dwarf_Attribute attribute;
-    for (const unsigned int key : {unsigned{DW_AT_linkage_name}, unsigned{DW_AT_MIPS_linkage_name}}) {
+    for (const unsigned int key :
+         {unsigned{DW_AT_linkage_name}, unsigned{DW_AT_MIPS_linkage_name}}) {
       if (dwarf_attr_integrate(die, key, &attribute) != nullptr) {
         return Demangled(dwarf_formstring(&attribute));
       }
@@ -136,8 +137,7 @@ class ElfFile {
   static std::int32_t LineAttribute(Dwarf_Die* die, unsigned int key) {
     Dwarf_Attribute attribute;
     Dwarf_Word value = 0;
-    if (dwarf_attr(die, key, &attribute) == nullptr ||
-        dwarf_formudata(&attribute, &value) != 0) {
+    if (dwarf_attr(die, key, &attribute) == nullptr || dwarf_formudata(&attribute, &value) != 0) {
       return 0;
     }
     return static_cast<std::int32_t>(value);
@@ -149,8 +149,8 @@ class ElfFile {
     Dwarf_Files* files = nullptr;
     std::size_t count = 0;
     if (dwarf_attr(die, DW_AT_call_file, &attribute) == nullptr ||
-        dwarf_formudata(&attribute, &index) != 0 ||
-        dwarf_getsrcfiles(unit, &files, &count) != 0 || index >= count) {
+        dwarf_formudata(&attribute, &index) != 0 || dwarf_getsrcfiles(unit, &files, &count) != 0 ||
+        index >= count) {
       return {};
     }
     const char* name = dwarf_filesrc(files, index, nullptr, nullptr);
@@ -168,9 +168,16 @@ class ElfFile {
       const char* file = dwarf_linesrc(line, nullptr, nullptr);
       if (file != nullptr) current.file = file;
     }
+    using Dies = std::unique_ptr<Dwarf_Die, decltype(&std::free)>;
+    Dwarf_Die* found = nullptr;
+    const int depth = dwarf_getscopes(unit, address, &found);
+    const Dies owned_found(found, &std::free);
+    if (depth <= 0) return chain;
+    // Beyond an inlined function these are the scopes of its definition; the calls it was compiled
+    // into are the parents of the innermost one.
     Dwarf_Die* scopes = nullptr;
-    const int count = dwarf_getscopes(unit, address, &scopes);
-    const std::unique_ptr<Dwarf_Die, decltype(&std::free)> owned(scopes, &std::free);
+    const int count = dwarf_getscopes_die(&found[0], &scopes);
+    const Dies owned_scopes(scopes, &std::free);
     for (int i = 0; i < count; ++i) {
       Dwarf_Die* die = &scopes[i];
       const int tag = dwarf_tag(die);

@@ -1,5 +1,5 @@
-// One suite for all engines: random work from a printed seed, and after each step the same answers as
-// the reference engine.
+// One suite for all engines: random work from a printed seed, and after each step the same answers
+// as the reference engine.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -71,7 +71,8 @@ void CompareAnswers(Engine& engine, Engine& oracle, Workload& random) {
   const auto scan = random.Scan();
   EXPECT_EQ(Dump(engine.ScanSpans(scan)->spans), Dump(oracle.ScanSpans(scan)->spans));
   const auto by_spans = random.BySpans();
-  EXPECT_EQ(Dump(engine, *engine.ReadSamples(by_spans)), Dump(oracle, *oracle.ReadSamples(by_spans)));
+  EXPECT_EQ(Dump(engine, *engine.ReadSamples(by_spans)),
+            Dump(oracle, *oracle.ReadSamples(by_spans)));
   const auto merge = random.Merge();
   const auto mine = engine.MergeSamples(merge), expected = oracle.MergeSamples(merge);
   EXPECT_EQ(Dump(engine, *mine), Dump(oracle, *expected));
@@ -215,7 +216,9 @@ TEST(EmbeddedEngine, RefusesANewerFormat) {
   TemporaryFolder folder;
   const ManualClock clock(kNow);
   const storage::EmbeddedOptions options{.folder = folder.path(), .clock = &clock};
-  { ASSERT_TRUE(storage::OpenEmbeddedEngine(options)); }
+  {
+    ASSERT_TRUE(storage::OpenEmbeddedEngine(options));
+  }
   std::FILE* file = std::fopen((folder.path() + "/FORMAT").c_str(), "w");
   ASSERT_NE(file, nullptr);
   std::fputs("hotspan 99\n", file);

@@ -105,8 +105,7 @@ void FaultEnv::LoseUnsynced(bool torn, bool rubbish) {
   MutexLock lock(mutex_);
   for (auto& [name, state] : files_) {
     if (state.synced >= state.size || !std::filesystem::exists(name)) continue;
-    const std::uint64_t kept =
-        torn ? state.synced + (state.size - state.synced) / 2 : state.synced;
+    const std::uint64_t kept = torn ? state.synced + (state.size - state.synced) / 2 : state.synced;
     std::filesystem::resize_file(name, kept);
     if (rubbish && kept > state.synced) {
       std::fstream file(name, std::ios::in | std::ios::out | std::ios::binary);

@@ -19,10 +19,18 @@ std::string Attributes(Workload& random, int count) {
     const std::string key = fmt::format("key{}", random.Below(6));
     const auto number = static_cast<std::int64_t>(random.Below(5));
     switch (random.Below(5)) {
-      case 0: writer.Add(key, Value::String(fmt::format("value{}", number))); break;
-      case 1: writer.Add(key, Value::Int(number)); break;
-      case 2: writer.Add(key, Value::Double(static_cast<double>(number) / 2)); break;
-      case 3: writer.Add(key, Value::Bool(number % 2 == 0)); break;
+      case 0:
+        writer.Add(key, Value::String(fmt::format("value{}", number)));
+        break;
+      case 1:
+        writer.Add(key, Value::Int(number));
+        break;
+      case 2:
+        writer.Add(key, Value::Double(static_cast<double>(number) / 2));
+        break;
+      case 3:
+        writer.Add(key, Value::Bool(number % 2 == 0));
+        break;
       default: {
         std::string elements;
         ValueWriter(elements).Add(Value::Int(number));
@@ -35,7 +43,8 @@ std::string Attributes(Workload& random, int count) {
 
 ResourceRow Resource(Workload& random, std::string& arena) {
   const auto add = [&](std::string_view text) {
-    const Slice slice{static_cast<std::uint32_t>(arena.size()), static_cast<std::uint32_t>(text.size())};
+    const Slice slice{static_cast<std::uint32_t>(arena.size()),
+                      static_cast<std::uint32_t>(text.size())};
     arena.append(text);
     return slice;
   };
@@ -221,15 +230,25 @@ storage::Condition Workload::AnyCondition() {
   const auto number = static_cast<std::int64_t>(Below(5));
   condition.field = static_cast<SpanField>(Below(10));
   switch (condition.field) {
-    case SpanField::kService: condition.value = Service(); break;
-    case SpanField::kName: condition.value = Operation(); break;
+    case SpanField::kService:
+      condition.value = Service();
+      break;
+    case SpanField::kName:
+      condition.value = Operation();
+      break;
     case SpanField::kDuration:
       condition.value = static_cast<std::int64_t>(Below(50)) * 1'000'000;
       break;
     case SpanField::kKind:
-    case SpanField::kStatus: condition.value = number; break;
-    case SpanField::kTraceId: condition.value = Trace().ToHex(); break;
-    case SpanField::kSpanId: condition.value = Span().ToHex(); break;
+    case SpanField::kStatus:
+      condition.value = number;
+      break;
+    case SpanField::kTraceId:
+      condition.value = Trace().ToHex();
+      break;
+    case SpanField::kSpanId:
+      condition.value = Span().ToHex();
+      break;
     case SpanField::kResourceAttribute:
       condition.key = "service.version";
       condition.value = std::string(Chance(0.5) ? "1" : "2");
@@ -238,10 +257,17 @@ storage::Condition Workload::AnyCondition() {
     case SpanField::kAnyAttribute:
       condition.key = fmt::format("key{}", Below(6));
       switch (Below(4)) {
-        case 0: condition.value = fmt::format("value{}", number); break;
-        case 1: condition.value = number; break;
-        case 2: condition.value = static_cast<double>(number) / 2; break;
-        default: condition.value = number % 2 == 0;
+        case 0:
+          condition.value = fmt::format("value{}", number);
+          break;
+        case 1:
+          condition.value = number;
+          break;
+        case 2:
+          condition.value = static_cast<double>(number) / 2;
+          break;
+        default:
+          condition.value = number % 2 == 0;
       }
   }
   return condition;
@@ -283,13 +309,13 @@ std::vector<std::string> Dump(const SpanBatch& batch) {
     lines.push_back(fmt::format(
         "{} {} {} {} {} {} {} {} {} [{}] [{}] [{}] [{}] [{}] {} {} {} {} | {} [{}] {} {} | {} {}",
         row.trace_id.ToHex(), row.span_id.ToHex(), row.parent_span_id.ToHex(), row.start.ns,
-        row.end.ns, static_cast<int>(row.kind), static_cast<int>(row.status),
-        batch.ServiceOf(row), batch.Text(row.name), ToHex(batch.Text(row.attributes)),
-        ToHex(batch.Text(row.events)), ToHex(batch.Text(row.links)), batch.Text(row.trace_state),
-        batch.Text(row.status_message), row.flags, row.dropped_attributes, row.dropped_events,
-        row.dropped_links, batch.Text(resource.service_name),
-        ToHex(batch.Text(resource.attributes)), batch.Text(resource.schema_url),
-        resource.dropped_attributes, batch.Text(scope.name), batch.Text(scope.version)));
+        row.end.ns, static_cast<int>(row.kind), static_cast<int>(row.status), batch.ServiceOf(row),
+        batch.Text(row.name), ToHex(batch.Text(row.attributes)), ToHex(batch.Text(row.events)),
+        ToHex(batch.Text(row.links)), batch.Text(row.trace_state), batch.Text(row.status_message),
+        row.flags, row.dropped_attributes, row.dropped_events, row.dropped_links,
+        batch.Text(resource.service_name), ToHex(batch.Text(resource.attributes)),
+        batch.Text(resource.schema_url), resource.dropped_attributes, batch.Text(scope.name),
+        batch.Text(scope.version)));
   }
   return lines;
 }

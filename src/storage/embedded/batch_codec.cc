@@ -38,8 +38,7 @@ void AppendText(std::string& out, const std::string& text) {
 
 std::string ReadText(ByteReader& reader) {
   const auto size = reader.Raw<std::uint64_t>();
-  return std::string(
-      reader.Bytes(size > reader.remaining() ? reader.remaining() + 1 : size));
+  return std::string(reader.Bytes(size > reader.remaining() ? reader.remaining() + 1 : size));
 }
 
 }  // namespace

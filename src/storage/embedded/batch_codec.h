@@ -1,5 +1,5 @@
-// A write batch as one record of the log: its rows and arenas as they lie in memory, so that writing
-// costs a copy. The grammar is in docs/formats/storage.md.
+// A write batch as one record of the log: its rows and arenas as they lie in memory, so that
+// writing costs a copy. The grammar is in docs/formats/storage.md.
 //
 // Threads: pure functions.
 #pragma once

@@ -1,7 +1,7 @@
 // A column of 64-bit integers packed to as few bytes each as their span needs, readable in place.
 //
-// Bytes: minimum (8), maximum (8), bytes per value (1, 0 to 8), count (4), then count values less the minimum,
-// little-endian, then 8 bytes of padding so that each can be loaded as a word.
+// Bytes: minimum (8), maximum (8), bytes per value (1, 0 to 8), count (4), then count values less
+// the minimum, little-endian, then 8 bytes of padding so that each can be loaded as a word.
 //
 // Threads: values and views.
 #pragma once

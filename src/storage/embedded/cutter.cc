@@ -145,9 +145,8 @@ void CutEntrySamples(const HeadEntry& entry, std::int64_t first_slice, std::uint
     const SeriesRow& series = batch.series[row.series];
     const ResourceRow& resource = batch.resources[series.resource];
     if (target.block == nullptr || target.slice != slice) {
-      std::string prefix =
-          SampleBlockPrefix(entry.batch().tenant, slice, batch.Text(resource.service_name),
-                            batch.Text(series.type));
+      std::string prefix = SampleBlockPrefix(
+          entry.batch().tenant, slice, batch.Text(resource.service_name), batch.Text(series.type));
       OpenBlock& block = blocks[prefix];
       if (block.prefix.empty()) block.prefix = std::move(prefix);
       target = {slice, &block, UINT32_MAX, 0};
@@ -165,8 +164,8 @@ void CutEntrySamples(const HeadEntry& entry, std::int64_t first_slice, std::uint
       if (known == block.series.end()) block.series.push_back(described);
       target.opened = block.blocks;
     }
-    block.samples.push_back({row.time.ns, row.value, static_cast<std::uint32_t>(entry.StackOf(row)),
-                             target.series});
+    block.samples.push_back(
+        {row.time.ns, row.value, static_cast<std::uint32_t>(entry.StackOf(row)), target.series});
   }
 }
 
@@ -216,8 +215,7 @@ void CutStacks(const StackGeneration& stacks, CutRows& rows) {
        ++page) {
     rows.Put(Family::kStacks, PageKey(page), EncodeStackPage(stacks, page));
   }
-  const auto end_location =
-      static_cast<std::uint32_t>(stacks.first_location + stacks.locations());
+  const auto end_location = static_cast<std::uint32_t>(stacks.first_location + stacks.locations());
   for (std::uint32_t page = stacks.first_location / kLocationsPerPage;
        page * kLocationsPerPage < end_location; ++page) {
     rows.Put(Family::kLocations, PageKey(page), EncodeLocationPage(stacks, page));
@@ -246,8 +244,10 @@ void CutCatalog(const Head& head, std::uint64_t cut, std::int64_t first_trace_sl
   }
   for (const auto& [tenant, counter] : counters) {
     std::map<std::int64_t, std::pair<std::vector<OperationStats>, std::vector<ProfileStats>>> sums;
-    for (const auto& [key, stats] : counter.operations()) sums[std::get<0>(key)].first.push_back(stats);
-    for (const auto& [key, stats] : counter.profiles()) sums[std::get<0>(key)].second.push_back(stats);
+    for (const auto& [key, stats] : counter.operations())
+      sums[std::get<0>(key)].first.push_back(stats);
+    for (const auto& [key, stats] : counter.profiles())
+      sums[std::get<0>(key)].second.push_back(stats);
     for (const auto& [slice, counts] : sums) {
       rows.Put(Family::kCatalog, CutSuffix(SlicePrefix(tenant, slice), cut) + kCatalogCounts,
                EncodeCounts(counts.first, counts.second));

@@ -1,5 +1,5 @@
-// Cuts a frozen head into blocks: sorts its rows by slice, encodes them, and writes one sorted table
-// file for each column family, ready to be taken in by RocksDB at once.
+// Cuts a frozen head into blocks: sorts its rows by slice, encodes them, and writes one sorted
+// table file for each column family, ready to be taken in by RocksDB at once.
 //
 // Threads: one cut at a time.
 #pragma once

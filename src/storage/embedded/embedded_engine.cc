@@ -86,8 +86,7 @@ Error OpenError(const rocksdb::Status& status, const std::string& folder) {
                              "another folder with --data-dir",
                              folder));
   }
-  return Error(Code::kUnavailable,
-               fmt::format("can't open data folder {}: {}", folder, text));
+  return Error(Code::kUnavailable, fmt::format("can't open data folder {}: {}", folder, text));
 }
 
 }  // namespace
@@ -111,8 +110,8 @@ EmbeddedEngine::~EmbeddedEngine() {
 Status EmbeddedEngine::Open() {
   const auto made = env_->CreateDirIfMissing(options_.folder);
   if (!made.ok()) {
-    return Fail(Code::kUnavailable, fmt::format("can't make data folder {}: {}", options_.folder,
-                                                made.ToString()));
+    return Fail(Code::kUnavailable,
+                fmt::format("can't make data folder {}: {}", options_.folder, made.ToString()));
   }
   TRY(CheckFormat());
   TRY(OpenDatabase());
@@ -147,10 +146,11 @@ Status EmbeddedEngine::CheckFormat() {
                             options_.folder, kFormatFile));
   }
   if (format > kFormat) {
-    return Fail(Code::kFailedPrecondition,
-                fmt::format("data folder {} has format {}, this version reads up to {}: use a newer "
-                            "hotspan or another folder",
-                            options_.folder, format, kFormat));
+    return Fail(
+        Code::kFailedPrecondition,
+        fmt::format("data folder {} has format {}, this version reads up to {}: use a newer "
+                    "hotspan or another folder",
+                    options_.folder, format, kFormat));
   }
   return {};
 }

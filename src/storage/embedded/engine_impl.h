@@ -56,6 +56,7 @@ class EmbeddedEngine final : public Engine {
  private:
   friend class SpanScanner;
   friend class SampleMerger;
+  friend class SpanSampleReader;
 
   // What a reader works on: consistent, and alive as long as it is held.
   struct View {

@@ -63,82 +63,131 @@ std::string EmbeddedEngine::TypeName(std::uint32_t number) const {
   return {};
 }
 
-Result<SpanSamples> EmbeddedEngine::ReadSamples(const SamplesBySpans& request) {
-  SpanSamples result;
-  std::map<std::string, std::uint32_t, std::less<>> types;
-  const auto type_index = [&](std::string_view type) {
-    const auto [at, fresh] =
-        types.try_emplace(std::string(type), static_cast<std::uint32_t>(types.size()));
-    if (fresh) result.types.emplace_back(type);
-    return at->second;
-  };
-  // What the heads hold, and how many cuts the rest is in.
-  std::vector<std::tuple<std::uint32_t, std::shared_ptr<const HeadEntry>, std::uint32_t>> places;
-  std::uint64_t cuts = 0;
-  {
-    MutexLock lock(mutex_);
-    cuts = cuts_;
-    for (const Head* head : {cutting_.get(), static_cast<const Head*>(head_.get())}) {
-      if (head == nullptr) continue;
-      for (std::uint32_t i = 0; i < request.spans.size(); ++i) {
-        for (const Head::Place& place : head->LinksOf(request.spans[i].span_id)) {
-          const auto& entry = head->entries()[place.entry];
-          if (entry->batch().tenant == request.tenant) places.emplace_back(i, entry, place.row);
+// One read of samples by span: heads first, then the index.
+class SpanSampleReader {
+ public:
+  SpanSampleReader(const EmbeddedEngine& engine, const SamplesBySpans& request)
+      : engine_(engine), request_(request) {}
+
+  Result<SpanSamples> Run() {
+    const std::uint64_t cuts = ReadHeads();
+    TRY(ReadBlocks(cuts));
+    result_.inspected.rows = result_.samples.size();
+    std::ranges::stable_sort(result_.samples, [](const SpanSample& a, const SpanSample& b) {
+      return std::tie(a.span, a.type, a.time) < std::tie(b.span, b.type, b.time);
+    });
+    return std::move(result_);
+  }
+
+ private:
+  std::uint32_t TypeIndex(std::string_view type) {
+    const auto known = types_.find(type);
+    if (known != types_.end()) return known->second;
+    const auto index = static_cast<std::uint32_t>(types_.size());
+    types_.emplace(std::string(type), index);
+    result_.types.emplace_back(type);
+    return index;
+  }
+
+  bool Wanted(std::string_view type) const {
+    return request_.type.empty() || type == request_.type;
+  }
+
+  // Returns the number of cuts that the rest is in.
+  std::uint64_t ReadHeads() {
+    struct Place {
+      std::uint32_t span;
+      std::shared_ptr<const HeadEntry> entry;
+      std::uint32_t link;
+    };
+    std::vector<Place> places;
+    std::uint64_t cuts = 0;
+    {
+      MutexLock lock(engine_.mutex_);
+      cuts = engine_.cuts_;
+      const Head* const heads[] = {engine_.cutting_.get(), engine_.head_.get()};
+      for (const Head* head : heads) {
+        if (head == nullptr) continue;
+        for (std::uint32_t i = 0; i < request_.spans.size(); ++i) {
+          for (const Head::Place& place : head->LinksOf(request_.spans[i].span_id)) {
+            const auto& entry = head->entries()[place.entry];
+            if (entry->batch().tenant == request_.tenant) places.push_back({i, entry, place.row});
+          }
         }
       }
     }
+    for (const Place& place : places) AddLink(place.span, *place.entry, place.link);
+    return cuts;
   }
-  for (const auto& [span, entry, link_number] : places) {
-    const SampleBatch& batch = *entry->batch().samples;
-    const LinkRow& link = batch.links[link_number];
-    if (!SameTrace(request.spans[span].trace_id, link.trace_id)) continue;
-    for (const std::uint32_t index : entry->SamplesOfLink(link_number)) {
+
+  void AddLink(std::uint32_t span, const HeadEntry& entry, std::uint32_t number) {
+    const SampleBatch& batch = *entry.batch().samples;
+    const LinkRow& link = batch.links[number];
+    if (!SameTrace(request_.spans[span].trace_id, link.trace_id)) return;
+    for (const std::uint32_t index : entry.SamplesOfLink(number)) {
       const SampleRow& row = batch.samples[index];
       const SeriesRow& series = batch.series[row.series];
       const std::string_view type = batch.Text(series.type);
-      if (SliceOf(row.time) < floor_.profiles) continue;
-      if (!request.type.empty() && type != request.type) continue;
-      result.samples.push_back({span, type_index(type), entry->StackOf(row), link.kind, row.value,
-                                row.time, series.period, entry->ThreadOfLabels(row.labels)});
+      if (SliceOf(row.time) < engine_.floor_.profiles || !Wanted(type)) continue;
+      result_.samples.push_back({span, TypeIndex(type), entry.StackOf(row), link.kind, row.value,
+                                 row.time, series.period, entry.ThreadOfLabels(row.labels)});
     }
   }
-  rocksdb::ReadOptions options;
-  options.prefix_same_as_start = true;
-  std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(options, Of(Family::kLinks)));
-  std::vector<LinkSample> samples;
-  std::map<std::uint32_t, std::string> names;
-  for (std::uint32_t i = 0; i < request.spans.size(); ++i) {
-    const std::string prefix = IdPrefix(request.tenant, request.spans[i].span_id.AsBytes());
-    for (it->Seek(prefix); it->Valid() && it->key().starts_with(prefix); it->Next()) {
-      if (LoadBigEndian64(it->key().data() + prefix.size()) > cuts) continue;
-      samples.clear();
-      ++result.inspected.blocks;
-      result.inspected.bytes += it->value().size();
-      if (!DecodeLinkSamples({it->value().data(), it->value().size()}, samples)) {
-        CountDamage(Error(Code::kDataLoss, "damaged samples"), "span index");
+
+  Status ReadBlocks(std::uint64_t cuts) {
+    rocksdb::ReadOptions options;
+    options.prefix_same_as_start = true;
+    std::unique_ptr<rocksdb::Iterator> it(
+        engine_.db_->NewIterator(options, engine_.Of(Family::kLinks)));
+    for (std::uint32_t i = 0; i < request_.spans.size(); ++i) {
+      const std::string prefix = IdPrefix(request_.tenant, request_.spans[i].span_id.AsBytes());
+      for (it->Seek(prefix); it->Valid() && it->key().starts_with(prefix); it->Next()) {
+        if (LoadBigEndian64(it->key().data() + prefix.size()) > cuts) continue;
+        AddStored(i, {it->value().data(), it->value().size()});
       }
-      for (const LinkSample& sample : samples) {
-        if (!SameTrace(request.spans[i].trace_id, sample.trace_id)) continue;
-        if (SliceOf({sample.time}) < floor_.profiles) continue;
-        const auto [name, fresh] = names.try_emplace(sample.type);
-        if (fresh) name->second = TypeName(sample.type);
-        if (!request.type.empty() && name->second != request.type) continue;
-        result.samples.push_back({i, type_index(name->second), StackNumber{sample.stack},
-                                  sample.link, sample.value, {sample.time}, sample.period,
-                                  sample.thread});
+      TRY(FromRocks(it->status(), "span index"));
+      if (result_.samples.size() > request_.budget.rows_max) {
+        result_.inspected.truncated = true;
+        break;
       }
     }
-    TRY(FromRocks(it->status(), "span index"));
-    if (result.samples.size() > request.budget.rows_max) {
-      result.inspected.truncated = true;
-      break;
+    return {};
+  }
+
+  void AddStored(std::uint32_t span, std::string_view bytes) {
+    stored_.clear();
+    ++result_.inspected.blocks;
+    result_.inspected.bytes += bytes.size();
+    if (!DecodeLinkSamples(bytes, stored_)) {
+      engine_.CountDamage(Error(Code::kDataLoss, "damaged samples"), "span index");
+    }
+    for (const LinkSample& sample : stored_) {
+      if (!SameTrace(request_.spans[span].trace_id, sample.trace_id)) continue;
+      if (SliceOf({sample.time}) < engine_.floor_.profiles) continue;
+      const auto [name, fresh] = names_.try_emplace(sample.type);
+      if (fresh) name->second = engine_.TypeName(sample.type);
+      if (!Wanted(name->second)) continue;
+      result_.samples.push_back({span,
+                                 TypeIndex(name->second),
+                                 StackNumber{sample.stack},
+                                 sample.link,
+                                 sample.value,
+                                 {sample.time},
+                                 sample.period,
+                                 sample.thread});
     }
   }
-  result.inspected.rows = result.samples.size();
-  std::ranges::stable_sort(result.samples, [](const SpanSample& a, const SpanSample& b) {
-    return std::tie(a.span, a.type, a.time) < std::tie(b.span, b.type, b.time);
-  });
-  return result;
+
+  const EmbeddedEngine& engine_;
+  const SamplesBySpans& request_;
+  std::map<std::string, std::uint32_t, std::less<>> types_;
+  std::map<std::uint32_t, std::string> names_;  // of stored type numbers
+  std::vector<LinkSample> stored_;
+  SpanSamples result_;
+};
+
+Result<SpanSamples> EmbeddedEngine::ReadSamples(const SamplesBySpans& request) {
+  return SpanSampleReader(*this, request).Run();
 }
 
 // One merge over heads and blocks.
@@ -230,8 +279,8 @@ class SampleMerger {
     merged_.inspected.bytes += bytes.size();
     if (!request_.range.Touches({block.min_time()}, {block.max_time()})) return {};
     std::vector<char> wanted;
-    bool all = request_.range.Contains({block.min_time()}) &&
-               request_.range.Contains({block.max_time()});
+    bool all =
+        request_.range.Contains({block.min_time()}) && request_.range.Contains({block.max_time()});
     for (const BlockSeries& series : block.series()) {
       const bool fits = MatchesLabels(AttributeList(series.resource), AttributeList(series.labels),
                                       request_.matchers);
@@ -330,7 +379,8 @@ Status EmbeddedEngine::FindLocation(std::uint32_t location, std::vector<Frame>& 
     pages_.locations.Put(number, page);
   }
   const std::uint32_t index = location % kLocationsPerPage;
-  if (index >= page->size()) return Fail(Code::kDataLoss, "stack names a location that is not there");
+  if (index >= page->size())
+    return Fail(Code::kDataLoss, "stack names a location that is not there");
   frames.insert(frames.end(), (*page)[index].begin(), (*page)[index].end());
   return {};
 }

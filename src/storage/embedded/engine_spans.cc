@@ -19,7 +19,9 @@ struct IdentityHasher {
   }
 };
 
-std::string_view ViewOf(const rocksdb::PinnableSlice& slice) { return {slice.data(), slice.size()}; }
+std::string_view ViewOf(const rocksdb::PinnableSlice& slice) {
+  return {slice.data(), slice.size()};
+}
 
 // The hot part's conditions: those that need no attributes.
 bool IsHot(const Condition& condition) {
@@ -184,7 +186,8 @@ class SpanScanner {
       for (std::uint32_t i = 0; i < batch->spans.size(); ++i) {
         const SpanRow& row = batch->spans[i];
         ++result_.inspected.rows;
-        if (!scan_.range.Contains(row.start) || SliceOf(row.start) < engine_.floor_.traces) continue;
+        if (!scan_.range.Contains(row.start) || SliceOf(row.start) < engine_.floor_.traces)
+          continue;
         if (TooLate(row) || !MatchesAll(*batch, row, scan_.conditions)) continue;
         Keep({row, batch, i});
       }

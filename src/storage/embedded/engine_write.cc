@@ -51,10 +51,10 @@ Status EmbeddedEngine::WaitForRoom() {
   }
   if (head_->bytes() + interner_->bytes() < options_.head_bytes_max) return {};
   ++stats_.write_errors;
-  return Fail(Code::kUnavailable,
-              fmt::format("{} bytes wait to be stored, limit {}: {}", head_->bytes(),
-                          options_.head_bytes_max,
-                          last_cut_ ? "try again" : last_cut_.error().message()));
+  return Fail(
+      Code::kUnavailable,
+      fmt::format("{} bytes wait to be stored, limit {}: {}", head_->bytes(),
+                  options_.head_bytes_max, last_cut_ ? "try again" : last_cut_.error().message()));
 }
 
 Result<WriteOutcome> EmbeddedEngine::Write(WriteBatch batch) {
@@ -110,7 +110,8 @@ void EmbeddedEngine::LeadGroup() {
   std::vector<Hash128> fresh;
   for (Pending* pending : group) {
     const Hash128& id = pending->entry->batch().batch_id;
-    pending->duplicate = IsDuplicate(id, now) || (!id.IsZero() && std::ranges::count(fresh, id) > 0);
+    pending->duplicate =
+        IsDuplicate(id, now) || (!id.IsZero() && std::ranges::count(fresh, id) > 0);
     if (pending->duplicate) continue;
     if (!id.IsZero()) fresh.push_back(id);
     records += pending->record;

@@ -109,7 +109,8 @@ void Head::Add(std::shared_ptr<const HeadEntry> entry) {
 
 std::span<const Head::Place> Head::SpansOf(const TraceId& id) const {
   const auto found = by_trace_.find(id);
-  return found == by_trace_.end() ? std::span<const Place>() : std::span<const Place>(found->second);
+  return found == by_trace_.end() ? std::span<const Place>()
+                                  : std::span<const Place>(found->second);
 }
 
 std::span<const Head::Place> Head::LinksOf(const SpanId& id) const {

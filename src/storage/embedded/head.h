@@ -1,7 +1,8 @@
-// The head: acknowledged batches that are not yet cut into blocks, with indexes by trace and by span.
+// The head: acknowledged batches that are not yet cut into blocks, with indexes by trace and by
+// span.
 //
-// Threads: HeadEntry is immutable but for lazily computed summaries, which lock for themselves. Head
-// is guarded by the engine's lock while it grows and immutable once frozen.
+// Threads: HeadEntry is immutable but for lazily computed summaries, which lock for themselves.
+// Head is guarded by the engine's lock while it grows and immutable once frozen.
 #pragma once
 
 #include <memory>

@@ -13,17 +13,17 @@ namespace hotspan::storage::embedded {
 
 // In the order of their handles; the names are on disk.
 enum class Family : std::size_t {
-  kMeta = 0,  // RocksDB's default family
-  kSpans,     // hot and wide chunks of spans
-  kSamples,   // blocks of samples
-  kTraces,    // trace id to rows
-  kLinks,     // span id to samples
-  kStacks,    // pages of stacks
-  kLocations, // pages of locations
-  kCatalog,   // operations, profile sources and tags
+  kMeta = 0,   // RocksDB's default family
+  kSpans,      // hot and wide chunks of spans
+  kSamples,    // blocks of samples
+  kTraces,     // trace id to rows
+  kLinks,      // span id to samples
+  kStacks,     // pages of stacks
+  kLocations,  // pages of locations
+  kCatalog,    // operations, profile sources and tags
 };
-inline constexpr const char* kFamilyNames[] = {"default", "spans",     "samples",  "traces",
-                                               "links",   "stacks",    "locations", "catalog"};
+inline constexpr const char* kFamilyNames[] = {"default", "spans",  "samples",   "traces",
+                                               "links",   "stacks", "locations", "catalog"};
 inline constexpr std::size_t kFamilies = std::size(kFamilyNames);
 
 // Slices may be negative: biased so that they sort.

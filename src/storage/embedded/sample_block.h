@@ -1,5 +1,6 @@
-// Sample blocks: samples of one service, type and slice of time. Sums by stack stand in front, so that
-// a merge over the whole block costs its distinct stacks; rows with times follow for partial ranges.
+// Sample blocks: samples of one service, type and slice of time. Sums by stack stand in front, so
+// that a merge over the whole block costs its distinct stacks; rows with times follow for partial
+// ranges.
 //
 // Threads: values and views.
 #pragma once

@@ -65,8 +65,9 @@ std::string ScopeBytes(const SpanBatch& batch, const ScopeRow& row) {
 class Sources {
  public:
   std::int64_t Resource(const SpanRef& span) {
-    return Number(resources_, known_resources_, span.batch, span.row->resource,
-                  [&] { return ResourceBytes(*span.batch, span.batch->resources[span.row->resource]); });
+    return Number(resources_, known_resources_, span.batch, span.row->resource, [&] {
+      return ResourceBytes(*span.batch, span.batch->resources[span.row->resource]);
+    });
   }
   std::int64_t Scope(const SpanRef& span) {
     return Number(scopes_, known_scopes_, span.batch, span.row->scope,
@@ -281,12 +282,12 @@ Status HotSpans::Appender::Append(std::uint32_t row, std::string_view wide_part)
       return Fail(Code::kDataLoss, "damaged wide part of a span chunk");
     }
     reader.Bytes(index == 0 ? 0 : static_cast<std::size_t>(ends[index - 1]));
-    for (Slice* slice : {&span.attributes, &span.events, &span.links, &span.trace_state,
-                         &span.status_message}) {
+    for (Slice* slice :
+         {&span.attributes, &span.events, &span.links, &span.trace_state, &span.status_message}) {
       *slice = out_.Add(reader.Sized());
     }
-    for (std::uint32_t* number : {&span.flags, &span.dropped_attributes, &span.dropped_events,
-                                  &span.dropped_links}) {
+    for (std::uint32_t* number :
+         {&span.flags, &span.dropped_attributes, &span.dropped_events, &span.dropped_links}) {
       *number = static_cast<std::uint32_t>(reader.Varint());
     }
     if (reader.failed()) return Fail(Code::kDataLoss, "damaged wide part of a span chunk");

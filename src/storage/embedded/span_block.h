@@ -50,8 +50,8 @@ class HotSpans {
   const std::vector<std::string_view>& services() const { return services_; }  // by resource
   // Ids, times, kind and status of a row; slices and indices are left zero.
   SpanRow Row(std::uint32_t row) const;
-  // Appends a row to `out`; `wide` is its wide part or empty where that is not wanted. Resources and
-  // scopes are appended once for each call sequence with the same `appender`.
+  // Appends a row to `out`; `wide` is its wide part or empty where that is not wanted. Resources
+  // and scopes are appended once for each call sequence with the same `appender`.
   class Appender;
 
  private:

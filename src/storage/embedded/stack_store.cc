@@ -134,8 +134,7 @@ std::vector<std::uint32_t> StackInterner::Intern(const SampleBatch& batch) {
   MutexLock lock(mutex_);
   StartEpochIfFull();
   for (std::size_t i = 0; i < identities.size(); ++i) {
-    const auto fresh =
-        static_cast<std::uint32_t>(current_.first_location + current_.locations());
+    const auto fresh = static_cast<std::uint32_t>(current_.first_location + current_.locations());
     locations[i] = location_numbers_.FindOrInsert(identities[i], fresh);
     if (locations[i] != HashNumberMap::kNone) continue;
     locations[i] = fresh;
@@ -164,8 +163,8 @@ std::vector<std::uint32_t> StackInterner::Intern(const SampleBatch& batch) {
 std::shared_ptr<const StackGeneration> StackInterner::Freeze() {
   MutexLock lock(mutex_);
   StackGeneration next;
-  next.first_stack = RoundUp(
-      static_cast<std::uint32_t>(current_.first_stack + current_.stacks()), kStacksPerPage);
+  next.first_stack =
+      RoundUp(static_cast<std::uint32_t>(current_.first_stack + current_.stacks()), kStacksPerPage);
   next.first_location =
       RoundUp(static_cast<std::uint32_t>(current_.first_location + current_.locations()),
               kLocationsPerPage);
@@ -217,8 +216,8 @@ std::size_t StackInterner::bytes() const {
   MutexLock lock(mutex_);
   const auto size = [](const StackGeneration& generation) {
     return generation.location_bytes.size() +
-           sizeof(std::uint32_t) * (generation.stack_locations.size() + generation.stacks() +
-                                    generation.locations());
+           sizeof(std::uint32_t) *
+               (generation.stack_locations.size() + generation.stacks() + generation.locations());
   };
   return size(current_) + (frozen_ ? size(*frozen_) : 0);
 }

@@ -1,9 +1,9 @@
-// Stacks and locations as dense numbers: assigned in memory when a batch is written, kept on disk in
-// pages once they are cut.
+// Stacks and locations as dense numbers: assigned in memory when a batch is written, kept on disk
+// in pages once they are cut.
 //
-// Identities live in memory only, for one epoch (until restart, a day, or two million stacks). After
-// that the same stack gets a new number: readers merge by frames, so numbers need not be unique, and
-// neither start-up nor memory grows with history.
+// Identities live in memory only, for one epoch (until restart, a day, or two million stacks).
+// After that the same stack gets a new number: readers merge by frames, so numbers need not be
+// unique, and neither start-up nor memory grows with history.
 //
 // Threads: Intern, Read and Freeze may be called from any thread; one Freeze at a time.
 #pragma once
@@ -66,7 +66,8 @@ class StackInterner {
   void Release() EXCLUDES(mutex_);
 
   // The locations of a stack that is in memory, or false.
-  bool FindStack(std::uint32_t number, std::vector<std::uint32_t>& locations) const EXCLUDES(mutex_);
+  bool FindStack(std::uint32_t number, std::vector<std::uint32_t>& locations) const
+      EXCLUDES(mutex_);
   bool FindLocation(std::uint32_t number, std::vector<Frame>& frames) const EXCLUDES(mutex_);
 
   std::uint32_t next_stack() const EXCLUDES(mutex_);

@@ -52,8 +52,8 @@ Result<std::vector<std::uint64_t>> WriteLog::Segments() const {
   return segments;
 }
 
-Result<WriteLog::Replayed> WriteLog::Replay(
-    std::uint64_t first, const std::function<Status(std::string_view)>& sink) {
+Result<WriteLog::Replayed> WriteLog::Replay(std::uint64_t first,
+                                            const std::function<Status(std::string_view)>& sink) {
   // Segments before `first` may all be gone: their numbers must not come again.
   next_segment_ = std::max(next_segment_, first);
   Replayed all;

@@ -1,8 +1,9 @@
-// The write-ahead log: numbered segments of checksummed records, synced before they are acknowledged.
+// The write-ahead log: numbered segments of checksummed records, synced before they are
+// acknowledged.
 //
-// A segment is "HSLOG001", then records: size (4), checksum (8, XXH3 of the payload), payload. After a
-// failed append the segment is never written again, so a torn record can only be the last of its
-// segment and was never acknowledged.
+// A segment is "HSLOG001", then records: size (4), checksum (8, XXH3 of the payload), payload.
+// After a failed append the segment is never written again, so a torn record can only be the last
+// of its segment and was never acknowledged.
 //
 // Threads: one writer at a time (the engine's group leader); Owns: the open segment.
 #pragma once
@@ -30,8 +31,7 @@ class WriteLog {
 
   // Gives every intact record of segments from `first` on to `sink`, oldest first. Call before the
   // first append.
-  Result<Replayed> Replay(std::uint64_t first,
-                          const std::function<Status(std::string_view)>& sink);
+  Result<Replayed> Replay(std::uint64_t first, const std::function<Status(std::string_view)>& sink);
 
   // Frames a record for Append.
   static void AppendRecord(std::string& out, std::string_view payload);

@@ -38,7 +38,10 @@ class ReferenceEngine final : public Engine {
 
   Result<SpanScanResult> ReadTrace(TenantId tenant, const TraceId& id,
                                    const Budget& budget) override {
-    SpanScan scan{.tenant = tenant, .range = {}, .conditions = {}, .limit = budget.rows_max,
+    SpanScan scan{.tenant = tenant,
+                  .range = {},
+                  .conditions = {},
+                  .limit = budget.rows_max,
                   .budget = budget};
     TRY_ASSIGN(SpanScanResult found, Scan(scan, &id));
     std::ranges::reverse(found.spans.spans);
@@ -70,8 +73,8 @@ class ReferenceEngine final : public Engine {
           if (!key.trace_id.IsZero() && !link.trace_id.IsZero() && key.trace_id != link.trace_id) {
             continue;
           }
-          const auto known = types.try_emplace(std::string(type),
-                                               static_cast<std::uint32_t>(result.types.size()));
+          const auto known =
+              types.try_emplace(std::string(type), static_cast<std::uint32_t>(result.types.size()));
           if (known.second) result.types.emplace_back(type);
           result.samples.push_back({i, known.first->second, NumberOf(batch, row.stack), link.kind,
                                     row.value, row.time, series.period,
@@ -162,7 +165,8 @@ class ReferenceEngine final : public Engine {
             !request.range.Touches(first, first + DurationNs{kSlice.ns - 1})) {
           continue;
         }
-        resource.AddAll(written.spans->Attributes(written.spans->resources[row.resource].attributes));
+        resource.AddAll(
+            written.spans->Attributes(written.spans->resources[row.resource].attributes));
         span.AddAll(written.spans->Attributes(row.attributes));
       }
     }
