@@ -296,8 +296,8 @@ void PrintShares(int hz, double seconds) {
   collect();
   const double all_truth = truth[0] + truth[1] + truth[2];
   const double all_seen = seen[0] + seen[1] + seen[2];
-  std::printf("shares at %4d Hz: %.1f/%.1f/%.1f %% for %.1f/%.1f/%.1f, n %zu (one sigma %.1f)\n", hz,
-              100 * seen[0] / all_seen, 100 * seen[1] / all_seen, 100 * seen[2] / all_seen,
+  std::printf("shares at %4d Hz: %.1f/%.1f/%.1f %% for %.1f/%.1f/%.1f, n %zu (one sigma %.1f)\n",
+              hz, 100 * seen[0] / all_seen, 100 * seen[1] / all_seen, 100 * seen[2] / all_seen,
               100 * truth[0] / all_truth, 100 * truth[1] / all_truth, 100 * truth[2] / all_truth,
               count, 46 / std::sqrt(static_cast<double>(count)));
   std::printf("  CPU time sampled / used %.3f, stacks complete to _start %.2f %%\n", counted / used,
@@ -354,8 +354,9 @@ void PrintSpans(int hz, double seconds) {
     variation += off / 2;
     worst = std::max(worst, off);
   }
-  std::printf("spans at %4d Hz: total variation %.2f pp, worst %.2f pp, n %zu, without span %.2f %%\n",
-              hz, variation, worst, count, 100 * without / all_seen);
+  std::printf(
+      "spans at %4d Hz: total variation %.2f pp, worst %.2f pp, n %zu, without span %.2f %%\n", hz,
+      variation, worst, count, 100 * without / all_seen);
 }
 
 }  // namespace

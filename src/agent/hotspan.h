@@ -1,8 +1,8 @@
 /* libhotspan, C API: spans and profiles of a program, sent to a Hotspan server by OTLP/HTTP.
  *
  * Start it once; after that every thread is sampled and each sample carries the span that is active
- * on its thread. All functions may be called from any thread, never fail loudly and do nothing while
- * the library is not started. C++ programs use hotspan.hpp.
+ * on its thread. All functions may be called from any thread, never fail loudly and do nothing
+ * while the library is not started. C++ programs use hotspan.hpp.
  */
 #ifndef HOTSPAN_H_
 #define HOTSPAN_H_
@@ -22,7 +22,8 @@ extern "C" {
 
 /* What NULL and zero stand for is taken from the environment, then from the default:
  * OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES, OTEL_EXPORTER_OTLP_ENDPOINT (http://127.0.0.1:4318),
- * OTEL_EXPORTER_OTLP_HEADERS, OTEL_TRACES_SAMPLER and _ARG, HOTSPAN_CPU_HZ (97), HOTSPAN_OFF_CPU. */
+ * OTEL_EXPORTER_OTLP_HEADERS, OTEL_TRACES_SAMPLER and _ARG, HOTSPAN_CPU_HZ (97), HOTSPAN_OFF_CPU.
+ */
 typedef struct hotspan_options {
   size_t size; /* sizeof(hotspan_options), so that fields can be added at the end */
   const char* service_name;
@@ -54,7 +55,13 @@ HOTSPAN_EXPORT int hotspan_ctx_current(hotspan_context* context);
 
 typedef struct hotspan_span hotspan_span;
 
-enum { HOTSPAN_INTERNAL = 1, HOTSPAN_SERVER = 2, HOTSPAN_CLIENT = 3, HOTSPAN_PRODUCER = 4, HOTSPAN_CONSUMER = 5 };
+enum {
+  HOTSPAN_INTERNAL = 1,
+  HOTSPAN_SERVER = 2,
+  HOTSPAN_CLIENT = 3,
+  HOTSPAN_PRODUCER = 4,
+  HOTSPAN_CONSUMER = 5
+};
 
 /* Starts a span, as a child of the current one, and makes it current on this thread. `file`,
  * `function` and `line` say where in the code; NULL and 0 leave them out. Never NULL. */

@@ -1,7 +1,8 @@
 // libhotspan for C++: two lines give a program traces and profiles that know each other.
 //
 //   int main() {
-//     hotspan::Agent agent({.service_name = "checkout"});       // samples every thread from here on
+//     hotspan::Agent agent({.service_name = "checkout"});       // samples every thread from here
+//     on
 //     ...
 //   }
 //   void Pay(const Request& request) {
@@ -58,7 +59,9 @@ class Agent {
   bool Flush(int timeout_ms = 2000) { return hotspan_flush(timeout_ms) == 0; }
 
  private:
-  static const char* OrNull(const std::string& text) { return text.empty() ? nullptr : text.c_str(); }
+  static const char* OrNull(const std::string& text) {
+    return text.empty() ? nullptr : text.c_str();
+  }
   bool started_ = false;
 };
 
@@ -149,7 +152,8 @@ class Span {
   int exceptions_ = std::uncaught_exceptions();
 };
 
-// Makes another tracer's span the one that samples of this thread carry, for the life of this object.
+// Makes another tracer's span the one that samples of this thread carry, for the life of this
+// object.
 class ScopedContext {
  public:
   explicit ScopedContext(const hotspan_context& context) { hotspan_ctx_attach(&context); }

@@ -13,8 +13,8 @@ namespace hotspan::agent {
 // A loaded executable or library.
 struct Module {
   std::string path;
-  std::string build_id;  // hex, or empty
-  std::uint64_t start = 0;   // of the mapping in memory
+  std::string build_id;     // hex, or empty
+  std::uint64_t start = 0;  // of the mapping in memory
   std::uint64_t limit = 0;
   std::uint64_t file_offset = 0;  // of the byte at `start`
 };
@@ -25,7 +25,8 @@ inline constexpr std::uint32_t kNoModule = UINT32_MAX;
 struct CodeLocation {
   std::uint64_t file_offset = 0;  // within the module's file; the address itself without a module
   std::uint32_t module = kNoModule;
-  std::string function;  // demangled name from the ELF symbols, or a pseudo-frame "[io] read"; may be empty
+  std::string
+      function;  // demangled name from the ELF symbols, or a pseudo-frame "[io] read"; may be empty
 };
 
 enum class SampleKind : std::uint8_t {
