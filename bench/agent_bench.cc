@@ -29,7 +29,11 @@
 namespace hotspan::agent {
 namespace {
 
+#if defined(__clang__)
+#define NOINLINE __attribute__((noinline))
+#else
 #define NOINLINE __attribute__((noinline, noclone))
+#endif
 
 constexpr int kDepth = 40;
 
@@ -105,12 +109,6 @@ void BM_Unwind(benchmark::State& state) {
 BENCHMARK(BM_Unwind)->ArgName("cold")->Arg(0)->UseManualTime();
 BENCHMARK(BM_Unwind)->ArgName("cold")->Arg(1)->UseManualTime()->Iterations(100);
 
-std::uint32_t WalkForBench(const raw::CodeTable& table, const raw::Registers& registers,
-                           const raw::StackView& stack, std::uint64_t* frames, std::uint32_t max,
-                           std::uint8_t*) {
-  return Unwind(static_cast<const CfiTable&>(table), registers, stack, frames, max).frame_count;
-}
-
 class CountingSink final : public ThreadRegistry::Sink {
  public:
   void OnSample(const RingSample&, const std::uint64_t*) override { ++count; }
@@ -123,7 +121,7 @@ void BM_Signal(benchmark::State& state) {
   ModuleMap modules;
   modules.Refresh();
   ThreadRegistry registry;
-  const int signal = InstallHandler(WalkForBench);
+  const int signal = InstallHandler(WalkForHandler);
   CountingSink sink;
   if (takes_sample) {
     registry.Start(TimerKind::kNone, signal);

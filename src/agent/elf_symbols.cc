@@ -123,9 +123,10 @@ void ElfSymbols::AddTable(std::uint64_t symbols, std::uint64_t symbols_size, std
     if (image_[names + symbol.st_name] == 0) continue;
     functions_.push_back(Function{symbol.st_value, symbol.st_size, names + symbol.st_name});
   }
-  // Of aliases the one with a size, then the one that was there first: the table's order is stable.
-  std::stable_sort(functions_.begin(), functions_.end(), [](const Function& a, const Function& b) {
-    return a.address != b.address ? a.address < b.address : a.size > b.size;
+  // Of aliases the one with a size, then the one whose name stands first.
+  std::sort(functions_.begin(), functions_.end(), [](const Function& a, const Function& b) {
+    if (a.address != b.address) return a.address < b.address;
+    return a.size != b.size ? a.size > b.size : a.name < b.name;
   });
   const auto last =
       std::unique(functions_.begin(), functions_.end(),

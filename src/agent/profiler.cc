@@ -37,15 +37,6 @@ std::uint64_t ClockNs(clockid_t clock) {
          static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-std::uint32_t WalkForHandler(const raw::CodeTable& table, const raw::Registers& registers,
-                             const raw::StackView& stack, std::uint64_t* frames,
-                             std::uint32_t frames_max, std::uint8_t* end) {
-  const Walk walk =
-      Unwind(static_cast<const CfiTable&>(table), registers, stack, frames, frames_max);
-  *end = static_cast<std::uint8_t>(walk.end);
-  return walk.frame_count;
-}
-
 bool CpuTimerOpens(int signal) {
   ThreadSlot probe{};
   if (!OpenCpuTimer(raw::GetTid(), signal, &probe)) return false;

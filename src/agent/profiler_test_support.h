@@ -14,6 +14,12 @@
 #include "agent/profile_chunk.h"
 #include "agent/signal/thread_context.h"
 
+#if defined(__clang__)
+#define NOINLINE __attribute__((noinline))
+#else
+#define NOINLINE __attribute__((noinline, noclone))
+#endif
+
 namespace hotspan::agent {
 
 inline std::uint64_t TestClockNs(clockid_t clock) {

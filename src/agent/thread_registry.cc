@@ -147,7 +147,8 @@ void ThreadRegistry::Adopt(ThreadSlot* slot) {
     ok = OpenCpuTimer(tid, signal_, slot);
   }
   if (!ok) {
-    missed_.fetch_add(1);
+    // No loss if it has ended meanwhile.
+    if (ThreadCpuNs(tid) != 0) missed_.fetch_add(1);
     slot->state.store(SlotState::kKnown);
     return;
   }
@@ -181,7 +182,11 @@ void ThreadRegistry::UnregisterCurrent() {
   MutexLock lock(mutex_);
   ThreadSlot* slot = FindSlot(raw::GetTid());
   SetCurrentSlot(nullptr);
-  if (slot == nullptr || slot->state.load() == SlotState::kExcluded) return;
+  if (slot == nullptr) return;
+  if (slot->state.load() == SlotState::kExcluded) {
+    agent_cpu_ns_[slot->tid.load()] = ThreadCpuNs(slot->tid.load());
+    return;
+  }
   slot->state.store(SlotState::kExited);
   slot->context.store(nullptr);
   CloseTimer(slot);

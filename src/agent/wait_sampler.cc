@@ -32,6 +32,8 @@ constexpr std::size_t kOpenSlotsMax = 64;
 constexpr std::size_t kStackCopyBytes = 32u << 10;
 // Words above the stack pointer that are searched for a lost frame pointer.
 constexpr std::size_t kRecoverWordsMax = 512;
+// Places for a lost frame pointer that are tried.
+constexpr std::size_t kCandidatesMax = 16;
 constexpr std::size_t kNameBytesMax = 160;
 // A round that comes later than this (the machine slept) stands for no more.
 constexpr std::uint64_t kElapsedMaxNs = 250'000'000;
@@ -104,18 +106,22 @@ bool FollowsCall(std::uint64_t pc) {
   return false;
 }
 
+// Candidates for a lost frame pointer that the walk in progress leaves out: others were tried.
+thread_local std::size_t t_candidates_skipped = 0;
+
 // The kernel tells pc and sp of a blocked thread, but not its frame pointer. A function that has
 // one stored its caller's on the stack, below its return address.
 std::uint64_t RecoverFramePointer(const CfiTable& table, const raw::StackView& stack,
                                   std::uint64_t sp) {
   std::uint64_t at = (sp + 7) & ~std::uint64_t{7};
+  std::size_t left_out = 0;
   for (std::size_t i = 0; i < kRecoverWordsMax && stack.Holds(at, 16); ++i, at += 8) {
     const std::uint64_t saved = stack.Word(at);
     // The main function's caller has none; other saved ones point further up the stack.
     if (saved != 0 && (saved <= at || saved % 8 != 0 || !stack.Holds(saved))) continue;
     const std::uint64_t pc = stack.Word(at + 8);
     if (pc < raw::kPageBytes || FindRow(table, pc - 1) == nullptr) continue;
-    if (FollowsCall(pc)) return at;
+    if (FollowsCall(pc) && left_out++ == t_candidates_skipped) return at;
   }
   return 0;
 }
@@ -289,8 +295,14 @@ bool WaitSampler::Look(Seen& seen) {
   stack.high = low + size;
   stack.delta = reinterpret_cast<std::uint64_t>(stack_copy_.data()) - low;
   seen.frames.resize(raw::kFramesMax);
-  const Walk walk = Unwind(snapshot_->table, registers, stack, seen.frames.data(), raw::kFramesMax,
-                           RecoverFramePointer);
+  // A stack holds old return addresses as well: the right pair is one that leads to its end.
+  Walk walk;
+  for (std::size_t i = 0; i <= kCandidatesMax; ++i) {
+    t_candidates_skipped = i < kCandidatesMax ? i : 0;  // none was right: then the first
+    walk = Unwind(snapshot_->table, registers, stack, seen.frames.data(), raw::kFramesMax,
+                  RecoverFramePointer);
+    if (walk.end == WalkEnd::kComplete || walk.end == WalkEnd::kFull) break;
+  }
   seen.frames.resize(walk.frame_count);
   seen.leaf = DescribeWait(call);
   return true;

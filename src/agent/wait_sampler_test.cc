@@ -22,8 +22,6 @@
 namespace hotspan::agent {
 namespace {
 
-#define NOINLINE __attribute__((noinline, noclone))
-
 TEST(ParseBlockedCall, TakesWhatTheKernelWrites) {
   BlockedCall call;
   ASSERT_TRUE(
@@ -186,14 +184,16 @@ TEST_F(WaitSamplerTest, SeesABlockedReadWithItsCallersAndSpan) {
   EXPECT_EQ(StackText(again, again.samples[0]), StackText(chunk, sample));
 }
 
-__attribute__((noinline, noclone, optimize("no-omit-frame-pointer"))) void WaitWithFramePointer(
-    Waiting::Gate& gate) {
+// Room of a size that only the caller knows takes a frame pointer.
+NOINLINE void WaitWithFramePointer(Waiting::Gate& gate, std::size_t size) {
+  volatile char* room = static_cast<volatile char*>(__builtin_alloca(size));
+  room[0] = 1;
   WaitInRead(gate);
-  __asm__ volatile("");
+  room[size - 1] = 1;
 }
 
 TEST_F(WaitSamplerTest, FindsLostFramePointersAgain) {
-  const Waiting waiting([](Waiting::Gate& gate) { WaitWithFramePointer(gate); });
+  const Waiting waiting([](Waiting::Gate& gate) { WaitWithFramePointer(gate, 200); });
   const ProfileChunk chunk = LookForBlocked();
   ASSERT_EQ(chunk.samples.size(), 1u);
   EXPECT_EQ(CountFrames(chunk, chunk.samples[0], "WaitWithFramePointer"), 1)

@@ -11,29 +11,53 @@ namespace {
 void AppendValue(std::string& out, const Value& value) {
   out += static_cast<char>(value.kind());
   switch (value.kind()) {
-    case ValueKind::kEmpty: break;
-    case ValueKind::kBool: out += value.AsBool() ? '\1' : '\0'; break;
+    case ValueKind::kEmpty:
+      break;
+    case ValueKind::kBool:
+      out += value.AsBool() ? '\1' : '\0';
+      break;
     case ValueKind::kInt:
-    case ValueKind::kDouble: AppendRaw(out, value.AsInt()); break;
+    case ValueKind::kDouble:
+      AppendRaw(out, value.AsInt());
+      break;
     case ValueKind::kString:
     case ValueKind::kBytes:
     case ValueKind::kArray:
-    case ValueKind::kMap: AppendSized(out, value.text()); break;
+    case ValueKind::kMap:
+      AppendSized(out, value.text());
+      break;
   }
 }
 
 bool ReadValue(ByteReader& reader, Value& value) {
   const auto kind = static_cast<ValueKind>(reader.Raw<std::uint8_t>());
   switch (kind) {
-    case ValueKind::kEmpty: value = Value(); break;
-    case ValueKind::kBool: value = Value::Bool(reader.Raw<std::uint8_t>() != 0); break;
-    case ValueKind::kInt: value = Value::Int(reader.Raw<std::int64_t>()); break;
-    case ValueKind::kDouble: value = Value::Double(reader.Raw<double>()); break;
-    case ValueKind::kString: value = Value::String(reader.Sized()); break;
-    case ValueKind::kBytes: value = Value::Bytes(reader.Sized()); break;
-    case ValueKind::kArray: value = Value::Array(reader.Sized()); break;
-    case ValueKind::kMap: value = Value::Map(reader.Sized()); break;
-    default: return false;
+    case ValueKind::kEmpty:
+      value = Value();
+      break;
+    case ValueKind::kBool:
+      value = Value::Bool(reader.Raw<std::uint8_t>() != 0);
+      break;
+    case ValueKind::kInt:
+      value = Value::Int(reader.Raw<std::int64_t>());
+      break;
+    case ValueKind::kDouble:
+      value = Value::Double(reader.Raw<double>());
+      break;
+    case ValueKind::kString:
+      value = Value::String(reader.Sized());
+      break;
+    case ValueKind::kBytes:
+      value = Value::Bytes(reader.Sized());
+      break;
+    case ValueKind::kArray:
+      value = Value::Array(reader.Sized());
+      break;
+    case ValueKind::kMap:
+      value = Value::Map(reader.Sized());
+      break;
+    default:
+      return false;
   }
   return !reader.failed();
 }
@@ -44,12 +68,24 @@ void WriteJson(JsonWriter& json, const Value& value, int depth) {
     return;
   }
   switch (value.kind()) {
-    case ValueKind::kEmpty: json.Null(); break;
-    case ValueKind::kString: json.String(value.text()); break;
-    case ValueKind::kBool: json.Bool(value.AsBool()); break;
-    case ValueKind::kInt: json.Number(value.AsInt()); break;
-    case ValueKind::kDouble: json.Number(value.AsDouble()); break;
-    case ValueKind::kBytes: json.String(value.ToText()); break;
+    case ValueKind::kEmpty:
+      json.Null();
+      break;
+    case ValueKind::kString:
+      json.String(value.text());
+      break;
+    case ValueKind::kBool:
+      json.Bool(value.AsBool());
+      break;
+    case ValueKind::kInt:
+      json.Number(value.AsInt());
+      break;
+    case ValueKind::kDouble:
+      json.Number(value.AsDouble());
+      break;
+    case ValueKind::kBytes:
+      json.String(value.ToText());
+      break;
     case ValueKind::kArray:
       json.BeginArray();
       for (const Value& element : ValueList(value.text())) WriteJson(json, element, depth + 1);

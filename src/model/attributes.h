@@ -97,7 +97,10 @@ class ValueList {
    public:
     explicit Iterator(std::string_view rest) : rest_(rest) { Next(); }
     const Value& operator*() const { return value_; }
-    Iterator& operator++() { Next(); return *this; }
+    Iterator& operator++() {
+      Next();
+      return *this;
+    }
     bool operator==(std::nullptr_t) const { return done_; }
 
    private:
@@ -124,7 +127,10 @@ class AttributeList {
     explicit Iterator(std::string_view rest) : rest_(rest) { Next(); }
     const std::pair<std::string_view, Value>& operator*() const { return entry_; }
     const std::pair<std::string_view, Value>* operator->() const { return &entry_; }
-    Iterator& operator++() { Next(); return *this; }
+    Iterator& operator++() {
+      Next();
+      return *this;
+    }
     bool operator==(std::nullptr_t) const { return done_; }
 
    private:

@@ -73,7 +73,8 @@ TEST(SpanBatch, AppendFromKeepsEverythingAndSharesResources) {
     AppendEvent(events, {{15}, "cached", AttributeList(attributes), 1});
     span.events = from.Add(events);
     std::string links;
-    AppendLink(links, {*TraceId::FromHex("1"), *SpanId::FromHex("2"), "k=v", AttributeList(), 0, 1});
+    AppendLink(links,
+               {*TraceId::FromHex("1"), *SpanId::FromHex("2"), "k=v", AttributeList(), 0, 1});
     span.links = from.Add(links);
     from.spans.push_back(span);
   }
@@ -105,7 +106,8 @@ TEST(SampleBatch, IdentitiesFollowContentAndNotNumbers) {
       location.line_count = 1;
       batch.locations.push_back(location);
     }
-    batch.stack_locations = swapped ? std::vector<std::uint32_t>{1, 0} : std::vector<std::uint32_t>{0, 1};
+    batch.stack_locations =
+        swapped ? std::vector<std::uint32_t>{1, 0} : std::vector<std::uint32_t>{0, 1};
     batch.stacks.push_back({0, 2});
     std::vector<Hash128> ids;
     for (const auto& location : batch.locations) ids.push_back(LocationIdentity(batch, location));

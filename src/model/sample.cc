@@ -24,8 +24,8 @@ bool ResourcesInside(const std::vector<Row>& resources, std::size_t size) {
 }  // namespace
 
 bool HasAddress(const SampleBatch& batch, const LocationRow& location) {
-  return location.line_count == 0 || (location.mapping != kNoMapping &&
-                                      batch.mappings[location.mapping].build_id.size > 0);
+  return location.line_count == 0 ||
+         (location.mapping != kNoMapping && batch.mappings[location.mapping].build_id.size > 0);
 }
 
 Hash128 LocationIdentity(const SampleBatch& batch, const LocationRow& location) {

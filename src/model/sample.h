@@ -74,8 +74,8 @@ struct LinkRow {
 struct SeriesRow {
   std::uint32_t resource = 0;  // index into SampleBatch::resources
   std::uint32_t reserved = 0;
-  Slice type{};        // "process_cpu:cpu:nanoseconds:cpu:nanoseconds"
-  Slice attributes{};  // packed list: labels of the profile, "sampler", agent name, ...
+  Slice type{};             // "process_cpu:cpu:nanoseconds:cpu:nanoseconds"
+  Slice attributes{};       // packed list: labels of the profile, "sampler", agent name, ...
   std::int64_t period = 0;  // in the period type's unit; 0: not known
   TimeNs start{};
   DurationNs duration{};
@@ -83,7 +83,7 @@ struct SeriesRow {
 
 struct SampleRow {
   std::int64_t value = 0;  // in the type's unit
-  TimeNs time{};             // its own time, or the series' start if it has none
+  TimeNs time{};           // its own time, or the series' start if it has none
   std::uint32_t series = 0;
   std::uint32_t stack = 0;
   std::uint32_t link = 0;    // 0: none
@@ -99,8 +99,8 @@ struct SampleBatch {
   std::vector<LocationRow> locations{};
   std::vector<std::uint32_t> stack_locations{};
   std::vector<StackRow> stacks{};
-  std::vector<LinkRow> links{};       // [0] is none
-  std::vector<Slice> label_sets{};    // packed lists; [0] is none
+  std::vector<LinkRow> links{};     // [0] is none
+  std::vector<Slice> label_sets{};  // packed lists; [0] is none
   std::vector<SeriesRow> series{};
   std::vector<SampleRow> samples{};
   // Whether samples have times of their own; without them a repeated body can't be told from news.
@@ -119,8 +119,8 @@ struct SampleBatch {
   }
 };
 
-// Whether a location's address tells more than its lines do: it can be resolved by build id, or is all
-// that is known.
+// Whether a location's address tells more than its lines do: it can be resolved by build id, or is
+// all that is known.
 bool HasAddress(const SampleBatch& batch, const LocationRow& location);
 
 // The identity of a location: a hash of what it shows (functions, files, lines of its inline chain)

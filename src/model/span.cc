@@ -88,21 +88,30 @@ std::vector<SpanLink> ReadLinks(std::string_view packed) {
 
 std::string_view SpanKindName(SpanKind kind) {
   switch (kind) {
-    case SpanKind::kUnspecified: return "unspecified";
-    case SpanKind::kInternal: return "internal";
-    case SpanKind::kServer: return "server";
-    case SpanKind::kClient: return "client";
-    case SpanKind::kProducer: return "producer";
-    case SpanKind::kConsumer: return "consumer";
+    case SpanKind::kUnspecified:
+      return "unspecified";
+    case SpanKind::kInternal:
+      return "internal";
+    case SpanKind::kServer:
+      return "server";
+    case SpanKind::kClient:
+      return "client";
+    case SpanKind::kProducer:
+      return "producer";
+    case SpanKind::kConsumer:
+      return "consumer";
   }
   return "unspecified";
 }
 
 std::string_view SpanStatusName(SpanStatus status) {
   switch (status) {
-    case SpanStatus::kUnset: return "unset";
-    case SpanStatus::kOk: return "ok";
-    case SpanStatus::kError: return "error";
+    case SpanStatus::kUnset:
+      return "unset";
+    case SpanStatus::kOk:
+      return "ok";
+    case SpanStatus::kError:
+      return "error";
   }
   return "unset";
 }

@@ -26,7 +26,12 @@ struct Slice {
 
 // OTLP's numbers. On disk: never renumber.
 enum class SpanKind : std::uint8_t {
-  kUnspecified = 0, kInternal = 1, kServer = 2, kClient = 3, kProducer = 4, kConsumer = 5,
+  kUnspecified = 0,
+  kInternal = 1,
+  kServer = 2,
+  kClient = 3,
+  kProducer = 4,
+  kConsumer = 5,
 };
 enum class SpanStatus : std::uint8_t { kUnset = 0, kOk = 1, kError = 2 };
 

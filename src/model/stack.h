@@ -17,13 +17,13 @@ enum class StackNumber : std::uint32_t {};
 // A function at a line, as shown. Interned in a FrameTable.
 struct Frame {
   std::string function;
-  std::string file;          // empty: not known
-  std::int32_t line = 0;     // 0: not known
-  std::string module;        // file name of the executable or library, or empty
-  std::string build_id;      // hex, or empty
-  std::uint64_t address = 0; // file offset for native frames, else 0
-  bool inlined = false;      // was compiled into the next outer frame
-  bool symbolized = true;    // false: only an address is known
+  std::string file;           // empty: not known
+  std::int32_t line = 0;      // 0: not known
+  std::string module;         // file name of the executable or library, or empty
+  std::string build_id;       // hex, or empty
+  std::uint64_t address = 0;  // file offset for native frames, else 0
+  bool inlined = false;       // was compiled into the next outer frame
+  bool symbolized = true;     // false: only an address is known
 };
 
 // Frames and the stacks made of them, leaf first, inline frames expanded.

@@ -180,6 +180,10 @@ void HandleSampleSignal(int, siginfo_t* info, void* ucontext) {
 int InstallHandler(WalkFunction walk) {
   g_walk.store(walk);
   HandlerAfterFork();
+  // Where symbols are bound at their first call, that must not be in the handler.
+  const int bound = errno;
+  ClockNs(CLOCK_MONOTONIC);
+  errno = bound;
   for (int signal = SIGRTMIN + kFirstSignalAfterMin; signal <= SIGRTMAX; ++signal) {
     struct sigaction old{};
     if (sigaction(signal, nullptr, &old) != 0) continue;

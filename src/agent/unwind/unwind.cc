@@ -61,7 +61,7 @@ Step StepByFramePointer(const StackView& stack, Registers& registers) {
   const std::uint64_t bp = registers.bp;
   if (bp % 8 != 0 || bp < registers.sp || !stack.Holds(bp, 16)) return Stop(WalkEnd::kNoFrame);
   const std::uint64_t pc = stack.Word(bp + 8);
-  if (pc == 0) return Stop(WalkEnd::kComplete);
+  if (pc == 0) return Stop(WalkEnd::kNoCaller);
   registers.bp = stack.Word(bp);
   registers.sp = bp + 16;
   registers.pc = pc;
@@ -132,7 +132,7 @@ Step StepByRow(const CfiTable& table, const CfiRow& row, const StackView& stack,
   }
   registers.sp = cfa;
   registers.pc = pc;
-  return pc == 0 ? Stop(WalkEnd::kComplete) : Step{true, false, WalkEnd::kComplete};
+  return pc == 0 ? Stop(WalkEnd::kNoCaller) : Step{true, false, WalkEnd::kComplete};
 }
 
 }  // namespace
@@ -172,6 +172,15 @@ Walk Unwind(const CfiTable& table, Registers registers, const StackView& stack,
   }
   walk.end = WalkEnd::kFull;
   return walk;
+}
+
+std::uint32_t WalkForHandler(const raw::CodeTable& table, const Registers& registers,
+                             const StackView& stack, std::uint64_t* frames,
+                             std::uint32_t frames_max, std::uint8_t* end) {
+  const Walk walk =
+      Unwind(static_cast<const CfiTable&>(table), registers, stack, frames, frames_max);
+  *end = static_cast<std::uint8_t>(walk.end);
+  return walk.frame_count;
 }
 
 }  // namespace hotspan::agent

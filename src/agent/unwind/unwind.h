@@ -12,6 +12,7 @@ namespace hotspan::agent {
 
 enum class WalkEnd : std::uint8_t {
   kComplete,     // reached the start of the thread
+  kNoCaller,     // a return address of zero: as good as complete, or a stack that is none
   kFull,         // more frames than room
   kOutOfStack,   // a frame that lies outside of the given stack
   kUnsupported,  // a row that rows cannot hold
@@ -36,5 +37,10 @@ const CfiRow* FindRow(const CfiTable& table, std::uint64_t pc);
 // leaf and interrupted frames as they are, return addresses less one, so that they lie in the call.
 Walk Unwind(const CfiTable& table, raw::Registers registers, const raw::StackView& stack,
             std::uint64_t* frames, std::uint32_t frames_max, RecoverBp recover = nullptr);
+
+// The same in the form that the signal handler calls.
+std::uint32_t WalkForHandler(const raw::CodeTable& table, const raw::Registers& registers,
+                             const raw::StackView& stack, std::uint64_t* frames,
+                             std::uint32_t frames_max, std::uint8_t* end);
 
 }  // namespace hotspan::agent

@@ -211,6 +211,14 @@ TEST(Unwind, StopsWhereRowsEndAndWhereRoomEnds) {
   EXPECT_EQ(end, WalkEnd::kFull);
 }
 
+TEST(Unwind, TellsAReturnAddressOfZeroFromTheOutermostFrame) {
+  const TestCode code({{0x0, Sp(8)}});
+  TestStack stack;
+  WalkEnd end{};
+  EXPECT_EQ(Frames(code, stack, At(0x1000, TestStack::kBase), &end).size(), 1u);
+  EXPECT_EQ(end, WalkEnd::kNoCaller);
+}
+
 TEST(Unwind, AsksForALostFramePointerOnlyWhereOneIsNeeded) {
   const TestCode code({{0x0, Sp(8)}, {0x100, CfiRow::Pack(CfaRule::kBp, 2, 16)}, {0x200, kEnd}});
   TestStack stack;

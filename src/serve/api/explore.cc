@@ -120,10 +120,8 @@ Response Traces(Api& api, const Request& request) {
   if (!result) {
     Error error = result.error();
     // What can be wrong by now is the query.
-    if (error.code() == Code::kInvalidArgument && error.field().empty()) {
-      error = std::move(error).Field("filter");
-    }
-    return ErrorResponse(error);
+    const bool unnamed = error.code() == Code::kInvalidArgument && error.field().empty();
+    return ErrorResponse(unnamed ? std::move(error).Field("filter") : std::move(error));
   }
   JsonWriter json;
   json.BeginObject().Key("traces").BeginArray();
