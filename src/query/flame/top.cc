@@ -74,7 +74,7 @@ class Table {
     const auto end = order.begin() + static_cast<std::ptrdiff_t>(count);
     if (count < order.size()) {
       // Half by self, half by total: who calls the slow code matters as much as the code.
-      const auto half = order.begin() + static_cast<std::ptrdiff_t>(count / 2);
+      const auto half = order.begin() + static_cast<std::ptrdiff_t>((count + 1) / 2);
       std::partial_sort(order.begin(), half, order.end(), before);
       std::partial_sort(half, end, order.end(), [&](std::uint32_t a, std::uint32_t b) {
         const std::int64_t x = functions_[a].costs.total, y = functions_[b].costs.total;
