@@ -11,6 +11,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/function_name.h"
+
 namespace hotspan::agent {
 namespace {
 
@@ -160,7 +162,7 @@ std::string Demangle(std::string_view name) {
   int status = 0;
   char* text = abi::__cxa_demangle(plain.c_str(), nullptr, nullptr, &status);
   if (text == nullptr) return plain;
-  std::string demangled = status == 0 ? std::string(text) : plain;
+  std::string demangled = status == 0 ? ShortFunctionName(text) : plain;
   std::free(text);
   return demangled;
 }

@@ -49,6 +49,10 @@ void PrintLedger(std::ostream& out, const Json& ledger) {
   index = 0;
   for (const auto& entry : ArrayOf(ledger, "classes")) {
     const std::int64_t ns = IntOf(entry, "ns");
+    if (ns == 0 && IntOf(entry, "high_ns") == 0) {
+      ++index;
+      continue;
+    }
     const double share = duration > 0 ? static_cast<double>(ns) / static_cast<double>(duration) : 0;
     out << fmt::format(
         "  {} {:<11} {:>10} {:>7}   {} … {}   {}, {} samples\n",

@@ -12,6 +12,7 @@ namespace hotspan::cli {
 namespace {
 
 constexpr std::size_t kBarWidth = 20;
+constexpr std::size_t kNameWidth = 90;
 
 struct Bar {
   std::int64_t begin = 0;
@@ -56,6 +57,7 @@ struct Printer {
   std::int64_t total = 0;
   double share_min = 0;
   std::size_t lines_left = 0;
+  std::size_t first = 0;  // level of the first line
 
   // Recursion is as deep as the levels, which the server bounds by the depth of stacks.
   void Print(std::size_t level, const Bar& bar) {
@@ -71,7 +73,8 @@ struct Printer {
                           FormatPercent(static_cast<double>(bar.self) / static_cast<double>(total)))
             : std::string();
     out << fmt::format("  {} {:>6}  {}{}{}\n", drawn, FormatPercent(share),
-                       std::string(std::min<std::size_t>(level, 60) * 2, ' '), bar.name, self);
+                       std::string(std::min<std::size_t>(level - first, 40) * 2, ' '),
+                       Cut(bar.name, kNameWidth), self);
     if (level + 1 >= levels.size()) return;
     const auto& below = levels[level + 1];
     auto child = std::lower_bound(below.begin(), below.end(), bar.begin,
@@ -90,8 +93,16 @@ void PrintFlame(std::ostream& out, const Json& flame, double share_min, std::siz
     out << "  (no samples)\n";
     return;
   }
-  Printer printer{out, levels, levels[0][0].total, share_min, lines_max};
-  printer.Print(0, levels[0][0]);
+  // The way from the thread's start to the work says nothing: frames that all samples share are
+  // counted, and the last of them begins the picture.
+  std::size_t first = 0;
+  while (first + 1 < levels.size() && levels[first + 1].size() == 1 && levels[first][0].self == 0 &&
+         levels[first + 1][0].total == levels[first][0].total) {
+    ++first;
+  }
+  if (first > 1) out << fmt::format("  {} frames above are in all samples\n", first - 1);
+  Printer printer{out, levels, levels[0][0].total, share_min, lines_max, first};
+  printer.Print(first, levels[first][0]);
   if (printer.lines_left == 0) out << "  …\n";
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 
 #include "correlate/baseline.h"
 #include "correlate/code_rules.h"
@@ -165,7 +166,10 @@ std::vector<std::string> Explanation::Types() const {
   for (const Source& source : sources_.types) {
     if (source.in_window) types.push_back(source.type);
   }
-  std::sort(types.begin(), types.end());
+  // CPU first: it is what people look for first.
+  std::sort(types.begin(), types.end(), [](const std::string& a, const std::string& b) {
+    return std::tuple(!IsCpuType(a), a) < std::tuple(!IsCpuType(b), b);
+  });
   types.erase(std::unique(types.begin(), types.end()), types.end());
   return types;
 }

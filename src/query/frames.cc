@@ -25,6 +25,10 @@ Frame FrameOf(const Frame& native, const SourceLine& source, bool inlined) {
     frame.function = native.function;
     frame.symbolized = native.symbolized;
   }
+  // Debug information names functions of one file without their scope; the object file knows it.
+  if (!inlined && native.function.ends_with("::" + source.function)) {
+    frame.function = native.function;
+  }
   return frame;
 }
 

@@ -14,6 +14,7 @@
 #include <list>
 #include <unordered_map>
 
+#include "base/function_name.h"
 #include "base/mutex.h"
 #include "model/ids.h"
 
@@ -25,7 +26,7 @@ std::string Demangled(const char* name) {
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> plain(
       abi::__cxa_demangle(name, nullptr, nullptr, &status), &std::free);
-  return status == 0 && plain ? plain.get() : name;
+  return ShortFunctionName(status == 0 && plain ? plain.get() : name);
 }
 
 std::string BuildIdOf(Elf* elf) {

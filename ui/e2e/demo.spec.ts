@@ -36,9 +36,11 @@ test('the link opens the slow span with its exact flame graph', async ({ page })
   await expect(page.getByTestId('provenance').first()).toContainText('exact by span id');
   await expect(explanation.locator('[data-testid=ledger-class][data-class=on_cpu]')).toBeVisible();
   await expect(page.getByTestId('flame').locator('canvas').first()).toBeVisible();
+  // The canvas has a tree of its own for readers: the current frame and those around it.
+  expect(await page.getByTestId('flame').getByRole('treeitem').count()).toBeGreaterThan(1);
   await expect(
-    page.getByTestId('flame').getByRole('treeitem').filter({ hasText: 'CalculateTotals' }).first(),
-  ).toBeAttached();
+    page.locator('[data-testid=top-row][data-function="OrderService::evaluateRules"]'),
+  ).toContainText('order_totals.cc');
   await expect(page.getByTestId('finding').first()).toBeVisible();
   for (const words of [/regex/i, /json/i, /seriali/i]) {
     await expect(page.getByTestId('finding').filter({ hasText: words }).first()).toBeVisible();

@@ -170,14 +170,15 @@ TEST_F(FlameTest, TopCountsARecursiveFunctionOnceAStack) {
   EXPECT_EQ(rows[1].total, 15);
 }
 
-TEST_F(FlameTest, TopIsSortedBySelfAndCutAtTheLimit) {
+TEST_F(FlameTest, TopKeepsTheGreatestBySelfAndByTotalWithinTheLimit) {
   Add({"main", "b"}, 3);
   Add({"main", "a"}, 3);
   Add({"main", "c"}, 9);
-  const std::vector<TopRow> rows = TopTable(table_, stacks_, 2);
-  ASSERT_EQ(rows.size(), 2u);
+  const std::vector<TopRow> rows = TopTable(table_, stacks_, 3);
+  ASSERT_EQ(rows.size(), 3u);
   EXPECT_EQ(rows[0].function, "c");
   EXPECT_EQ(rows[1].function, "a");
+  EXPECT_EQ(rows[2].function, "main");
 }
 
 }  // namespace

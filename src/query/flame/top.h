@@ -33,8 +33,8 @@ struct TopRow {
   std::vector<LineCost> lines;  // heaviest first; known lines only
 };
 
-// Sorted by self, then total (greatest first), then name. Of more than `limit` functions it gives the
-// half with the greatest self and the half with the greatest total.
+// Sorted by self, then total (greatest first), then name. Of more than `limit` functions it gives
+// the half with the greatest self and the half with the greatest total.
 std::vector<TopRow> TopTable(const FrameTable& frames, std::span<const WeightedStack> stacks,
                              std::size_t limit);
 
