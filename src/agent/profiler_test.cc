@@ -134,11 +134,25 @@ TEST(Profiler, SamplesInsideOfASpanCarryItAndOthersNone) {
   EXPECT_GE(outside, 5);
 }
 
-template <int kNumber>
-NOINLINE void BusyAs(std::uint64_t ms) {
-  BurnCpu(ms);
-  __asm__ volatile("");
-}
+// Functions of their own names: short names leave template arguments out.
+#define BUSY_AS(number)                                  \
+  NOINLINE void BusyAs##number##Does(std::uint64_t ms) { \
+    BurnCpu(ms);                                         \
+    __asm__ volatile("" ::"i"(number));                  \
+  }
+BUSY_AS(1)
+BUSY_AS(2)
+BUSY_AS(3)
+BUSY_AS(4)
+BUSY_AS(5)
+BUSY_AS(6)
+BUSY_AS(8)
+BUSY_AS(9)
+BUSY_AS(10)
+BUSY_AS(11)
+BUSY_AS(20)
+BUSY_AS(70)
+#undef BUSY_AS
 
 TEST(Profiler, ContextsOfTwoThreadsNeverMix) {
   Running running;
@@ -149,15 +163,15 @@ TEST(Profiler, ContextsOfTwoThreadsNeverMix) {
       busy(5);
     }
   };
-  std::thread one(work, std::uint8_t{1}, BusyAs<1>);
-  std::thread two(work, std::uint8_t{2}, BusyAs<2>);
+  std::thread one(work, std::uint8_t{1}, BusyAs1Does);
+  std::thread two(work, std::uint8_t{2}, BusyAs2Does);
   one.join();
   two.join();
   const ProfileChunk chunk = Profiler::Instance().Drain();
   std::array<int, 3> seen{};
   for (const CollectedSample& sample : chunk.samples) {
     for (const int number : {1, 2}) {
-      if (CountFrames(chunk, sample, "BusyAs<" + std::to_string(number) + ">") == 0) continue;
+      if (CountFrames(chunk, sample, "BusyAs" + std::to_string(number) + "Does") == 0) continue;
       ++seen[static_cast<std::size_t>(number)];
       EXPECT_EQ(sample.span_id[3], number);
     }
@@ -171,9 +185,9 @@ TEST(Profiler, SharesOfFunctionsFollowTheirCpuTime) {
   Running running;
   const std::uint64_t started = TestClockNs(CLOCK_THREAD_CPUTIME_ID);
   for (int i = 0; i < 100; ++i) {
-    BusyAs<70>(7);
-    BusyAs<20>(2);
-    BusyAs<10>(1);
+    BusyAs70Does(7);
+    BusyAs20Does(2);
+    BusyAs10Does(1);
   }
   const double truth = static_cast<double>(TestClockNs(CLOCK_THREAD_CPUTIME_ID) - started);
   const ProfileChunk chunk = Profiler::Instance().Drain();
@@ -182,7 +196,7 @@ TEST(Profiler, SharesOfFunctionsFollowTheirCpuTime) {
   int count = 0;
   for (const CollectedSample& sample : chunk.samples) {
     for (const int number : {70, 20, 10}) {
-      if (CountFrames(chunk, sample, "BusyAs<" + std::to_string(number) + ">") == 0) continue;
+      if (CountFrames(chunk, sample, "BusyAs" + std::to_string(number) + "Does") == 0) continue;
       shares[number == 70 ? 0u : number == 20 ? 1u : 2u] += static_cast<double>(sample.value_ns);
       total += static_cast<double>(sample.value_ns);
       ++count;
@@ -234,16 +248,16 @@ TEST(Profiler, ChildAfterForkIsSampledAndParentStillIs) {
   GTEST_SKIP() << "its runtime allows no threads in the child";
 #endif
   Running running;
-  BusyAs<3>(50);
+  BusyAs3Does(50);
   const pid_t child = fork();
   if (child == 0) {
-    BusyAs<4>(200);
+    BusyAs4Does(200);
     const ProfileChunk chunk = Profiler::Instance().Drain();
     int own = 0;
     int foreign = 0;
     for (const CollectedSample& sample : chunk.samples) {
-      own += CountFrames(chunk, sample, "BusyAs<4>") > 0 ? 1 : 0;
-      foreign += CountFrames(chunk, sample, "BusyAs<3>") > 0 ? 1 : 0;
+      own += CountFrames(chunk, sample, "BusyAs4Does") > 0 ? 1 : 0;
+      foreign += CountFrames(chunk, sample, "BusyAs3Does") > 0 ? 1 : 0;
     }
     _exit(own < 5 ? 1 : foreign > 0 ? 2 : 0);
   }
@@ -251,13 +265,13 @@ TEST(Profiler, ChildAfterForkIsSampledAndParentStillIs) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 0);
-  BusyAs<5>(100);
+  BusyAs5Does(100);
   const ProfileChunk chunk = Profiler::Instance().Drain();
   int before = 0;
   int after = 0;
   for (const CollectedSample& sample : chunk.samples) {
-    before += CountFrames(chunk, sample, "BusyAs<3>") > 0 ? 1 : 0;
-    after += CountFrames(chunk, sample, "BusyAs<5>") > 0 ? 1 : 0;
+    before += CountFrames(chunk, sample, "BusyAs3Does") > 0 ? 1 : 0;
+    after += CountFrames(chunk, sample, "BusyAs5Does") > 0 ? 1 : 0;
   }
   EXPECT_GE(before, 3);
   EXPECT_GE(after, 3);
@@ -269,7 +283,7 @@ TEST_P(ProfilerSampler, TakesStacksOfNewAndOldThreads) {
   std::atomic<bool> go{false};
   std::thread old([&go] {
     while (!go.load()) std::this_thread::yield();
-    BusyAs<8>(200);
+    BusyAs8Does(200);
   });
   {
     Running running(1000, GetParam());
@@ -279,7 +293,7 @@ TEST_P(ProfilerSampler, TakesStacksOfNewAndOldThreads) {
       GTEST_SKIP() << running.why_not();
     }
     EXPECT_STREQ(Profiler::Instance().SamplerName(), GetParam());
-    std::thread young([] { BusyAs<9>(200); });
+    std::thread young([] { BusyAs9Does(200); });
     // The old thread's stack is found at a poll once it was seen running.
     go.store(true);
     while (Profiler::Instance().Stats().samples_taken < 5) Profiler::Instance().Poll();
@@ -289,8 +303,8 @@ TEST_P(ProfilerSampler, TakesStacksOfNewAndOldThreads) {
     int olds = 0;
     int youngs = 0;
     for (const CollectedSample& sample : chunk.samples) {
-      olds += CountFrames(chunk, sample, "BusyAs<8>") > 0 ? 1 : 0;
-      youngs += CountFrames(chunk, sample, "BusyAs<9>") > 0 ? 1 : 0;
+      olds += CountFrames(chunk, sample, "BusyAs8Does") > 0 ? 1 : 0;
+      youngs += CountFrames(chunk, sample, "BusyAs9Does") > 0 ? 1 : 0;
     }
     EXPECT_GE(olds, 3);
     EXPECT_GE(youngs, 3);
@@ -308,18 +322,18 @@ TEST(Profiler, NeverSamplesItsOwnOrExcludedThreads) {
   Running running;
   std::thread([] {
     Profiler::Instance().ExcludeThisThread();
-    BusyAs<11>(100);
+    BusyAs11Does(100);
     sigset_t blocked;
     pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
     EXPECT_EQ(sigismember(&blocked, SIGTERM), 1);
     EXPECT_GE(Profiler::Instance().AgentCpuNs(), 100'000'000u);
   }).join();
-  BusyAs<6>(50);
+  BusyAs6Does(50);
   const ProfileChunk chunk = Profiler::Instance().Drain();
   for (const CollectedSample& sample : chunk.samples) {
     EXPECT_EQ(CountFrames(chunk, sample, "AgentThread"), 0) << StackText(chunk, sample);
     // Before it was excluded it was any thread, but that was before its work.
-    EXPECT_EQ(CountFrames(chunk, sample, "BusyAs<11>"), 0) << StackText(chunk, sample);
+    EXPECT_EQ(CountFrames(chunk, sample, "BusyAs11Does"), 0) << StackText(chunk, sample);
   }
 }
 

@@ -53,6 +53,8 @@ std::string ShortFunctionName(std::string_view text) {
       if (size > kOperator.size()) {
         name.append(rest.substr(0, size));
         at += size;
+        // "operator<< <char>": the space is no end of a return type.
+        if (at < text.size() && text[at] == ' ') ++at;
         continue;
       }
     }

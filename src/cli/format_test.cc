@@ -46,8 +46,8 @@ TEST(FlameText, DrawsChildrenUnderTheirParents) {
   std::ostringstream out;
   PrintFlame(out, flame, 0.01, 50);
   const std::string text = out.str();
-  EXPECT_NE(text.find("100 %  total\n"), std::string::npos) << text;
-  EXPECT_NE(text.find(" 60 %      a\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("100 %  main\n"), std::string::npos) << text;
+  EXPECT_NE(text.find(" 60 %    a\n"), std::string::npos) << text;
   EXPECT_LT(text.find("leaf  (self 60 %)"), text.find("b  (self 40 %)")) << text;
 }
 
