@@ -11,7 +11,8 @@ constexpr std::string_view kTraces = R"({"resourceSpans":[{"resource":{"attribut
   {"key":"service.name","value":{"stringValue":"shop"}}]},"future":{"a":[1]},
   "scopeSpans":[{"scope":{"name":"lib"},"spans":[{
     "traceId":"5B8EFFF798038103D269B633813FC60C","spanId":"eee19b7ec3c1b174","parentSpanId":"",
-    "name":"op","kind":2,"startTimeUnixNano":"1544712660000000000","endTimeUnixNano":1544712661000000000,
+    "name":"op","kind":2,"startTimeUnixNano":"1544712660000000000",
+      "endTimeUnixNano":1544712661000000000,
     "attributes":[{"key":"i","value":{"intValue":"-7"}},{"key":"d","value":{"doubleValue":"NaN"}},
       {"key":"b","value":{"bytesValue":"AP8="}},
       {"key":"a","value":{"arrayValue":{"values":[{"boolValue":true},{},{"intValue":3}]}}},
@@ -47,7 +48,8 @@ TEST(TraceJson, ReadsEveryField) {
 TEST(TraceJson, TakesSnakeCaseAndEnumNames) {
   const auto decoded = DecodeTraces(
       R"({"resource_spans":[{"scope_spans":[{"spans":[{"trace_id":"5b8efff798038103d269b633813fc60c",
-      "span_id":"eee19b7ec3c1b174","start_time_unix_nano":1,"end_time_unix_nano":"2","kind":"client",
+      "span_id":"eee19b7ec3c1b174","start_time_unix_nano":1,"end_time_unix_nano":"2",
+      "kind":"client",
       "status":{"code":1}}]}]}]})",
       Encoding::kJson);
   ASSERT_TRUE(decoded) << decoded.error().message();
@@ -108,10 +110,12 @@ constexpr std::string_view kProfiles = R"({"resourceProfiles":[{"resource":{"att
     {"key":"service.name","value":{"stringValue":"shop"}}]},"scopeProfiles":[{"profiles":[{
     "sampleType":{"typeStrindex":1,"unitStrindex":2},"timeUnixNano":"1000","durationNano":"500",
     "periodType":{"typeStrindex":3,"unitStrindex":4},"period":"10",
-    "samples":[{"stackIndex":1,"linkIndex":1,"attributeIndices":[1],"timestampsUnixNano":["1001","1002"]}]}]}]}],
+    "samples":[{"stackIndex":1,"linkIndex":1,"attributeIndices":[1],"timestampsUnixNano":["1001",
+      "1002"]}]}]}]}],
   "dictionary":{"stringTable":["","samples","count","cpu","nanoseconds","main","thread.id"],
     "mappingTable":[{}],"locationTable":[{},{"lines":[{"functionIndex":1,"line":"7"}]}],
-    "functionTable":[{},{"nameStrindex":5}],"linkTable":[{},{"traceId":"5b8efff798038103d269b633813fc60c",
+    "functionTable":[{},{"nameStrindex":5}],"linkTable":[{},
+      {"traceId":"5b8efff798038103d269b633813fc60c",
     "spanId":"eee19b7ec3c1b174"}],"attributeTable":[{},{"keyStrindex":6,"value":{"intValue":"9"}}],
     "stackTable":[{},{"locationIndices":[1]}]}})";
 
