@@ -25,8 +25,8 @@ constexpr std::string_view kCpuType = "process_cpu:cpu:nanoseconds:cpu:nanosecon
 constexpr std::string_view kOffCpuType = "off_cpu:off_cpu:nanoseconds::";
 // Below this many CPU samples code findings rest on all spans of the operation.
 constexpr std::uint64_t kPooledBelow = 30;
-// Below this many, the operation's own causes are told beside: at 12 % of the time a cause needs about
-// as many samples to be sure of in one span.
+// Below this many, the operation's causes are told beside: one that takes 12 % of the time needs
+// about as many samples to be sure of in one span.
 constexpr std::uint64_t kPooledBesideBelow = 200;
 // Below this share of own time on CPU, a CPU profile is not where to look.
 constexpr double kMostlyOffCpu = 0.3;
@@ -398,8 +398,8 @@ Status Explanation::AddCodeFindings() {
 // What is said of this span itself stands before the same said of its operation.
 void Explanation::Take(std::vector<Finding> findings) {
   for (Finding& finding : findings) {
-    const bool known = std::any_of(
-        answer_.findings.begin(), answer_.findings.end(), [&](const Finding& other) {
+    const bool known =
+        std::any_of(answer_.findings.begin(), answer_.findings.end(), [&](const Finding& other) {
           return other.kind == finding.kind && other.location.function == finding.location.function;
         });
     if (!known) answer_.findings.push_back(std::move(finding));
