@@ -25,6 +25,9 @@ constexpr double kLoopDominance = 0.6;  // of the caller's time in one callee
 constexpr double kPassThrough = 0.9;    // a frame around nearly everything explains nothing
 constexpr std::size_t kRepeatedSpansMin = 5;
 constexpr double kRepeatedPresence = 0.8;
+// Work that need not be done at all is worth naming earlier than work that might be done better.
+constexpr double kRepeatedShare = 0.05;
+constexpr double kRepeatedLow = 0.02;
 
 // Where one sample's time is put: a frame, and what kind of work it does.
 struct Site {
@@ -93,8 +96,13 @@ std::vector<const Group*> ByTotal(const Groups& groups) {
   return sorted;
 }
 
-bool IsEnough(const Group& group, const ShareInterval& share, double share_min, double low_min) {
-  return group.samples >= kSamplesMin && share.share >= share_min && share.low >= low_min;
+// The share of own time must be sure; that it is a large one may show in the CPU time alone,
+// because waiting for a core stretches a span and is no merit of its code.
+bool IsEnough(const CodeView& view, const Group& group, const ShareInterval& share,
+              double share_min, double low_min) {
+  const double of_cpu = static_cast<double>(group.samples) / static_cast<double>(view.cpu.size());
+  return group.samples >= kSamplesMin && std::max(share.share, of_cpu) >= share_min &&
+         share.low >= low_min;
 }
 
 // The outermost library frame of a family, told by its nearest frame of the program; where no
@@ -254,7 +262,8 @@ void CodeRules::FindRepeatedWork() {
   });
   for (const auto& [key, group] : groups) {
     const ShareInterval share = view_.ShareOf(group.part);
-    if (!IsEnough(group, share, kFamilyShare, kFamilyLow) || !RepeatedInCohort(key)) continue;
+    if (!IsEnough(view_, group, share, kRepeatedShare, kRepeatedLow) || !RepeatedInCohort(key))
+      continue;
     Finding finding = Make("repeated_work", group, share, true);
     const WorkText& text = TextOf(static_cast<Reusable>(key.second));
     finding.title = fmt::format("{} again in every request, in {}: {}", text.noun,
@@ -287,7 +296,7 @@ void CodeRules::FindLoops() {
   });
   for (const auto& [key, group] : groups) {
     const ShareInterval share = view_.ShareOf(group.part);
-    if (!IsEnough(group, share, kLoopShare, kLoopLow)) continue;
+    if (!IsEnough(view_, group, share, kLoopShare, kLoopLow)) continue;
     const std::string function = view_.names[group.frame];
     const double dominance = group.total / std::max(1.0, TotalOf(function));
     if (dominance < kLoopDominance) continue;
@@ -314,7 +323,7 @@ void CodeRules::FindFamilies() {
   for (const Group* group : ByTotal(groups)) {
     if (places == 0) break;
     const ShareInterval share = view_.ShareOf(group->part);
-    if (!IsEnough(*group, share, kFamilyShare, kFamilyLow)) continue;
+    if (!IsEnough(view_, *group, share, kFamilyShare, kFamilyLow)) continue;
     const auto kind = std::find_if(groups.begin(), groups.end(), [&](const auto& entry) {
                         return &entry.second == group;
                       })->first.second;
@@ -339,7 +348,7 @@ void CodeRules::FindHotFunctions() {
   for (const Group* group : ByTotal(own)) {
     if (places == 0) return;
     const ShareInterval share = view_.ShareOf(group->part);
-    if (!IsEnough(*group, share, kHotShare, kHotLow)) continue;
+    if (!IsEnough(view_, *group, share, kHotShare, kHotLow)) continue;
     Finding finding = Make("hot_function", *group, share, false);
     finding.title =
         fmt::format("{} uses {} on CPU", finding.location.function, Cost(finding, share));
@@ -388,7 +397,7 @@ void CodeRules::FindHotSubtrees(std::size_t places) {
     if (groups.empty()) continue;
     const Group& group = groups.begin()->second;
     const ShareInterval share = view_.ShareOf(group.part);
-    if (!IsEnough(group, share, kHotShare, kHotLow)) continue;
+    if (!IsEnough(view_, group, share, kHotShare, kHotLow)) continue;
     Finding finding = Make("hot_function", group, share, false);
     finding.title = fmt::format("{} and what it calls use {} on CPU, spread over several functions",
                                 finding.location.function, Cost(finding, share));

@@ -13,6 +13,7 @@ import {
   keyOf,
   nameOf,
   pathOf,
+  sharedLevels,
   sibling,
 } from '../logic/flame/graph';
 import { factsOf, placeOf } from '../logic/flame/node_facts';
@@ -203,7 +204,9 @@ export const FlameGraphView = (props: FlameGraphProps): JSX.Element => {
 
   useEffect(() => {
     const box = scroller.current;
-    if (box) box.scrollTop = upward ? box.scrollHeight : 0;
+    // Starts where samples part; what is above them (a thread's start, a server's loop) is a scroll away.
+    const skipped = Math.max(0, sharedLevels(graph) - 2) * kRowHeight;
+    if (box) box.scrollTop = upward ? box.scrollHeight - box.clientHeight - skipped : skipped;
     if (graph.count > 0) hovered.value = undefined;
   }, [graph, upward, hovered]);
 

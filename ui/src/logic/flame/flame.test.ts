@@ -12,6 +12,7 @@ import {
   nameOf,
   nodeAt,
   pathOf,
+  sharedLevels,
   sibling,
 } from './graph';
 import { colourOf, fitLabel, kModuleColours, moduleOf } from './label';
@@ -71,6 +72,13 @@ const trees: fc.Arbitrary<Tree> = fc.letrec<{ tree: Tree }>((tie) => ({
 })).tree;
 
 describe('layout', () => {
+  test('counts the levels that all samples share', () => {
+    expect(sharedLevels(buildGraph(flamebearer(sample)))).toBe(1);
+    const deep = node('total', 0, node('start', 0, node('serve', 0, leaf('a', 3), leaf('b', 4))));
+    expect(sharedLevels(buildGraph(flamebearer(deep)))).toBe(3);
+    expect(sharedLevels(buildGraph(flamebearer(leaf('total', 0))))).toBe(1);
+    expect(sharedLevels(buildGraph({ names: [], levels: [], total: 0 }))).toBe(0);
+  });
   test('reads the flamebearer levels', () => {
     const graph = buildGraph(flamebearer(sample));
     const dump = Array.from(

@@ -153,3 +153,15 @@ export const nodeAt = (graph: FlameGraph, level: number, at: number): number | u
   const end = graph.levelStart[level + 1] ?? graph.count;
   return node < end && (graph.x[node] ?? 0) <= at ? node : undefined;
 };
+
+/** How many levels from the root hold one frame that is in all samples: the way to the work. */
+export const sharedLevels = (graph: FlameGraph): number => {
+  let level = 0;
+  while (level < graph.levels) {
+    const first = graph.levelStart[level] ?? 0;
+    const alone = (graph.levelStart[level + 1] ?? 0) - first === 1;
+    if (!alone || graph.value[first] !== graph.value[0]) break;
+    level++;
+  }
+  return level;
+};
