@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compiles every unit of a build with clang 19, for syntax and warnings only.
 
-usage: clang_syntax.py BUILD_FOLDER
+usage: clang_syntax.py BUILD_FOLDER [PART_OF_PATH...]
 
 Takes the commands from compile_commands.json; flags that only g++ knows are left out.
 """
@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 GCC_ONLY = {"-Wduplicated-cond", "-Wlogical-op", "-Wuseless-cast", "-Wno-maybe-uninitialized",
-            "-Wno-restrict"}
+            "-Wno-restrict", "-fno-inline-functions-called-once"}
 
 
 def command_for(entry):
@@ -43,7 +43,7 @@ def check(entry):
 
 
 def main():
-    if len(sys.argv) != 2:
+    if len(sys.argv) < 2:
         print(__doc__, file=sys.stderr)
         return 2
     database = pathlib.Path(sys.argv[1]) / "compile_commands.json"
@@ -53,6 +53,8 @@ def main():
     for entry in json.loads(database.read_text()):
         path = pathlib.Path(entry["file"])
         if path in seen or root not in path.parents or (root / "build") in path.parents:
+            continue
+        if sys.argv[2:] and not any(part in str(path) for part in sys.argv[2:]):
             continue
         seen.add(path)
         entries.append(entry)
