@@ -34,7 +34,9 @@ void SortForChunks(std::vector<SpanRef>& spans) {
     traces.push_back({spans[begin].row->start.ns, begin, end});
     begin = end;
   }
-  std::ranges::stable_sort(traces, {}, &Trace::start);
+  std::ranges::sort(traces, [](const Trace& a, const Trace& b) {
+    return std::tie(a.start, a.begin) < std::tie(b.start, b.begin);
+  });
   std::vector<SpanRef> sorted;
   sorted.reserve(spans.size());
   for (const Trace& trace : traces) {

@@ -73,8 +73,9 @@ class SpanSampleReader {
     const std::uint64_t cuts = ReadHeads();
     TRY(ReadBlocks(cuts));
     result_.inspected.rows = result_.samples.size();
-    std::ranges::stable_sort(result_.samples, [](const SpanSample& a, const SpanSample& b) {
-      return std::tie(a.span, a.type, a.time) < std::tie(b.span, b.type, b.time);
+    std::ranges::sort(result_.samples, [](const SpanSample& a, const SpanSample& b) {
+      return std::tie(a.span, a.type, a.time, a.thread, a.stack, a.value) <
+             std::tie(b.span, b.type, b.time, b.thread, b.stack, b.value);
     });
     return std::move(result_);
   }

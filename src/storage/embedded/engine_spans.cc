@@ -140,7 +140,7 @@ Result<SpanScanResult> EmbeddedEngine::ReadTrace(TenantId tenant, const TraceId&
       if (seen.insert(IdentityOf(row)).second) rows.emplace_back(batch, &row);
     }
   }
-  std::ranges::stable_sort(rows, [](const auto& a, const auto& b) {
+  std::ranges::sort(rows, [](const auto& a, const auto& b) {
     if (a.second->start != b.second->start) return a.second->start < b.second->start;
     return IdentityOf(*a.second) < IdentityOf(*b.second);
   });
@@ -313,7 +313,7 @@ class SpanScanner {
 
   // Sorts, drops later copies of a span and what is beyond the limit.
   void Shrink() {
-    std::ranges::stable_sort(matches_, [&](const Match& a, const Match& b) {
+    std::ranges::sort(matches_, [&](const Match& a, const Match& b) {
       return ComesBefore(a.row, b.row, scan_.order);
     });
     std::unordered_set<SpanIdentity, IdentityHasher> seen;

@@ -45,7 +45,7 @@ class ReferenceEngine final : public Engine {
                   .budget = budget};
     TRY_ASSIGN(SpanScanResult found, Scan(scan, &id));
     std::ranges::reverse(found.spans.spans);
-    std::ranges::stable_sort(found.spans.spans, [](const SpanRow& a, const SpanRow& b) {
+    std::ranges::sort(found.spans.spans, [](const SpanRow& a, const SpanRow& b) {
       if (a.start != b.start) return a.start < b.start;
       return IdentityOf(a) < IdentityOf(b);
     });
@@ -82,8 +82,9 @@ class ReferenceEngine final : public Engine {
         }
       }
     }
-    std::ranges::stable_sort(result.samples, [](const SpanSample& a, const SpanSample& b) {
-      return std::tie(a.span, a.type, a.time) < std::tie(b.span, b.type, b.time);
+    std::ranges::sort(result.samples, [](const SpanSample& a, const SpanSample& b) {
+      return std::tie(a.span, a.type, a.time, a.thread, a.stack, a.value) <
+             std::tie(b.span, b.type, b.time, b.thread, b.stack, b.value);
     });
     return result;
   }
@@ -238,7 +239,7 @@ class ReferenceEngine final : public Engine {
         found.emplace_back(written.spans.get(), &row);
       }
     }
-    std::ranges::stable_sort(found, [&](const auto& a, const auto& b) {
+    std::ranges::sort(found, [&](const auto& a, const auto& b) {
       return ComesBefore(*a.second, *b.second, scan.order);
     });
     const std::size_t limit = std::min(scan.limit, scan.budget.rows_max);
