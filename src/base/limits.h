@@ -38,7 +38,7 @@ inline constexpr std::size_t kBatchIdsMax = 1'000'000;
 inline constexpr std::int64_t kBatchIdsKeptNs = 15ll * 60 * 1'000'000'000;
 // Bytes of acknowledged data in memory before they are cut into blocks; writers wait at the second.
 inline constexpr std::size_t kHeadBytesCut = 48u << 20;
-inline constexpr std::size_t kHeadBytesMax = 192u << 20;
+inline constexpr std::size_t kHeadBytesMax = 128u << 20;
 // Spans of one trace in an answer: a trace that never ends must not end the server.
 inline constexpr std::size_t kTraceSpansMax = 200'000;
 // Rows that one scan may return.
