@@ -139,6 +139,8 @@ bool Exporter::Send(bool now) {
 
 void Exporter::GatherSpans() {
   const std::vector<std::unique_ptr<SpanRecord>> all = queue_->TakeAll();
+  // After the spans: what they waited for came before their end.
+  lock_events_.AddTo(all);
   std::span<const std::unique_ptr<SpanRecord>> left(all);
   while (!left.empty()) {
     const auto batch = left.first(std::min(left.size(), limits::kAgentSpansPerBatch));
