@@ -180,13 +180,13 @@ void BM_MutexLock(benchmark::State& state) {
   const std::uint8_t trace[16] = {1};
   const std::uint8_t span[8] = {2};
   if (is_in_span) PublishContext(trace, span, 1);
-  MeasureLockWaits(true);
+  MeasureLockWaits(LockUse::kEvents, true);
   const auto lock = is_interposed ? &pthread_mutex_lock : &hotspan_bench_plain_lock;
   for (auto _ : state) {
     lock(&mutex);
     pthread_mutex_unlock(&mutex);
   }
-  MeasureLockWaits(false);
+  MeasureLockWaits(LockUse::kEvents, false);
   ClearContext();
   pthread_cancel(other);
   pthread_join(other, nullptr);

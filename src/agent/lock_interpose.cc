@@ -20,8 +20,10 @@
 namespace hotspan::agent {
 namespace {
 
-constinit std::atomic<bool> g_measures{false};
+constinit std::atomic<unsigned> g_uses{0};
 constinit WaitQueue<LockWait, limits::kAgentLockWaitsMax> g_waits;
+constinit WaitQueue<LockSample, limits::kAgentLockSamplesMax> g_samples;
+constinit std::atomic<std::uint64_t> g_samples_dropped{0};
 
 }  // namespace
 
@@ -33,11 +35,26 @@ bool LocksAreInterposed() {
 #endif
 }
 
-void MeasureLockWaits(bool on) { g_measures.store(on, std::memory_order_relaxed); }
+void MeasureLockWaits(LockUse use, bool on) {
+  const unsigned bit = static_cast<unsigned>(use);
+  if (on) {
+    g_uses.fetch_or(bit, std::memory_order_relaxed);
+  } else {
+    g_uses.fetch_and(~bit, std::memory_order_relaxed);
+  }
+}
 
 bool TakeLockWait(LockWait* wait) { return g_waits.Pop(wait); }
 
-void ForgetLockWaits() { g_waits.Reset(); }
+bool TakeLockSample(LockSample* sample) { return g_samples.Pop(sample); }
+
+std::uint64_t TakeDroppedLockSamples() { return g_samples_dropped.exchange(0); }
+
+void ForgetLockWaits() {
+  g_waits.Reset();
+  g_samples.Reset();
+  g_samples_dropped.store(0);
+}
 
 }  // namespace hotspan::agent
 
@@ -64,6 +81,7 @@ namespace hotspan::agent {
 namespace {
 
 constexpr std::int64_t kEventMinNs = kNsPerMs;
+constexpr std::int64_t kSampleMinNs = kNsPerMs / 10;
 
 // The span of the thread that holds a lock, where `owner` is the C library's word for which thread
 // that is. Nothing is found out where the holder moves on meanwhile, and never a wrong one.
@@ -92,22 +110,46 @@ void FindHolder(const int* owner, LockWait* wait) {
   std::memcpy(wait->holder_span_id.data(), copies[0].span_id, wait->holder_span_id.size());
 }
 
+// The stack is copied, not walked: the tables for that may go while it is read.
+void PushSample(const LockWait& wait, std::uint64_t pc, std::uint64_t sp, std::uint64_t bp) {
+  const bool has_room = g_samples.Push([&](LockSample& sample) {
+    sample.wait = wait;
+    sample.pc = pc;
+    sample.sp = sp;
+    sample.bp = bp;
+    sample.thread_id = raw::GetTid();
+    sample.stack_bytes = raw::SafeCopy(sample.stack.data(), sp, sizeof(sample.stack));
+  });
+  if (!has_room) g_samples_dropped.fetch_add(1, std::memory_order_relaxed);
+}
+
 // The calling thread is inside a span and found the lock taken.
 template <typename Lock>
 [[gnu::noinline]] int WaitForLock(int (*real)(Lock*) noexcept, Lock* lock, const int* owner,
                                   LockKind kind) noexcept {
-  if (!g_measures.load(std::memory_order_relaxed)) return real(lock);
+  const unsigned uses = g_uses.load(std::memory_order_relaxed);
+  if (uses == 0) return real(lock);
   LockWait wait;
   FindHolder(owner, &wait);
   wait.begin_ns = SteadyNs();
   const int error = real(lock);
   wait.wait_ns = SteadyNs() - wait.begin_ns;
-  if (wait.wait_ns < kEventMinNs || error != 0) return error;
+  if (wait.wait_ns < kSampleMinNs || error != 0) return error;
   const ThreadContextRecord& own = t_context_record;
   std::memcpy(wait.trace_id.data(), own.trace_id, wait.trace_id.size());
   std::memcpy(wait.span_id.data(), own.span_id, wait.span_id.size());
   wait.kind = kind;
-  g_waits.Push(wait);
+  if ((uses & static_cast<unsigned>(LockUse::kEvents)) != 0 && wait.wait_ns >= kEventMinNs) {
+    g_waits.Push([&](LockWait& place) { place = wait; });
+  }
+  if ((uses & static_cast<unsigned>(LockUse::kSamples)) != 0) {
+    std::uint64_t pc;
+    std::uint64_t sp;
+    std::uint64_t bp;
+    __asm__ volatile("leaq (%%rip), %0\n\tmovq %%rsp, %1\n\tmovq %%rbp, %2"
+                     : "=r"(pc), "=r"(sp), "=r"(bp));
+    PushSample(wait, pc, sp, bp);
+  }
   return error;
 }
 

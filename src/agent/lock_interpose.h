@@ -16,11 +16,29 @@ namespace hotspan::agent {
 // Referring to it makes a static link take the interposed functions; true if they are in force.
 bool LocksAreInterposed();
 
-// Whether waits are measured; they are not at first.
-void MeasureLockWaits(bool on);
+// What waits are measured for: events of spans, from a millisecond on, and samples with stacks,
+// from a tenth of that on.
+enum class LockUse : std::uint8_t { kEvents = 1, kSamples = 2 };
 
-// The next wait of at least a millisecond inside a span; false if there is none.
+// Whether waits are measured for that; they are not at first.
+void MeasureLockWaits(LockUse use, bool on);
+
+// A wait with what its stack is walked from.
+struct LockSample {
+  LockWait wait;
+  std::uint64_t pc = 0;
+  std::uint64_t sp = 0;
+  std::uint64_t bp = 0;
+  std::uint64_t stack_bytes = 0;
+  std::array<std::uint64_t, 2048> stack{};  // from sp on
+  std::uint32_t thread_id = 0;
+};
+
+// The next wait for either use; false if there is none.
 bool TakeLockWait(LockWait* wait);
+bool TakeLockSample(LockSample* sample);
+// Samples there was no room for since the last call.
+std::uint64_t TakeDroppedLockSamples();
 
 // In the child after a fork: what waits were taken in the parent are the parent's.
 void ForgetLockWaits();

@@ -29,8 +29,10 @@ struct LockWait {
 template <typename T, std::size_t kSize>
 class WaitQueue {
  public:
-  // False if there is no room; it never waits for others, even for one that was interrupted.
-  bool Push(const T& value) {
+  // Calls `fill` with the place of a new value; false if there is no room. It never waits for
+  // others, even for one that was interrupted.
+  template <typename Fill>
+  bool Push(Fill&& fill) {
     std::uint64_t at = pushed_.load(std::memory_order_relaxed);
     for (;;) {
       Cell& cell = cells_[at % kSize];
@@ -40,7 +42,7 @@ class WaitQueue {
       if (turn > free) {  // another one was faster
         at = pushed_.load(std::memory_order_relaxed);
       } else if (pushed_.compare_exchange_weak(at, at + 1, std::memory_order_relaxed)) {
-        cell.value = value;
+        fill(cell.value);
         cell.turn.store(free + 1, std::memory_order_release);
         return true;
       }

@@ -9,7 +9,6 @@
 
 #include <atomic>
 #include <condition_variable>
-#include <fstream>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -17,20 +16,19 @@
 #include <thread>
 
 #include "agent/hotspan.hpp"
-#include "agent/lock_events.h"
 #include "agent/lock_interpose.h"
+#include "agent/lock_test_support.h"
 #include "agent/test_http_server.h"
 #include "agent/test_otlp_reader.h"
-#include "agent/time_now.h"
-#include "base/limits.h"
 #include "base/raw/syscalls.h"
 
 namespace hotspan {
 namespace {
 
-using agent::LockWait;
+using agent::AwaitBlocked;
+using agent::kHoldNs;
 using agent::ReadSpan;
-using agent::SteadyNs;
+using agent::SpinFor;
 
 // Taken while static objects are made, before this library or main ran.
 struct LocksBeforeMain {
@@ -45,44 +43,15 @@ struct LocksBeforeMain {
 };
 const LocksBeforeMain g_before_main __attribute__((init_priority(101)));
 
-constexpr std::int64_t kHoldNs = 3 * agent::kNsPerMs;
-
-// Goes on only when that thread is blocked in a futex.
-void AwaitBlocked(const std::atomic<std::uint32_t>& tid) {
-  while (tid.load() == 0) sched_yield();
-  const std::string path = "/proc/self/task/" + std::to_string(tid.load()) + "/syscall";
-  for (;;) {
-    std::ifstream file(path);
-    std::string number;
-    if (file >> number && number == "202") return;
-    sched_yield();
-  }
-}
-
-void SpinFor(std::int64_t ns) {
-  const std::int64_t end = SteadyNs() + ns;
-  while (SteadyNs() < end) sched_yield();
-}
-
-// A span that holds a lock, and another thread's that waits for it. Returns the time that it had
-// to wait at the least.
+// HoldAndWait, where the waiter is in a span or not.
 std::int64_t HoldAndWait(const std::function<void()>& hold, const std::function<void()>& release,
                          const std::function<void()>& wait, bool in_span = true) {
-  hold();
-  std::atomic<std::uint32_t> waiter{0};
-  std::thread thread([&] {
+  return agent::HoldAndWait(hold, release, [&](std::atomic<std::uint32_t>& waiter) {
     std::unique_ptr<Span> span;
     if (in_span) span = std::make_unique<Span>("waiter");
     waiter.store(raw::GetTid());
     wait();
   });
-  AwaitBlocked(waiter);
-  const std::int64_t began = SteadyNs();
-  SpinFor(kHoldNs);
-  const std::int64_t held = SteadyNs() - began;
-  release();
-  thread.join();
-  return held;
 }
 
 class LockWaitTest : public testing::Test {
@@ -402,15 +371,16 @@ TEST(WaitQueue, GivesBackInOrderAndRefusesMoreThanItHolds) {
   int value = 0;
   EXPECT_FALSE(queue->Pop(&value));
   for (int round = 0; round < 3; ++round) {
-    for (int i = 0; i < 4; ++i) EXPECT_TRUE(queue->Push(10 * round + i));
-    EXPECT_FALSE(queue->Push(99));
+    for (int i = 0; i < 4; ++i)
+      EXPECT_TRUE(queue->Push([&](int& place) { place = 10 * round + i; }));
+    EXPECT_FALSE(queue->Push([](int&) {}));
     for (int i = 0; i < 4; ++i) {
       ASSERT_TRUE(queue->Pop(&value));
       EXPECT_EQ(value, 10 * round + i);
     }
     EXPECT_FALSE(queue->Pop(&value));
   }
-  queue->Push(1);
+  queue->Push([](int& place) { place = 1; });
   queue->Reset();
   EXPECT_FALSE(queue->Pop(&value));
 }
@@ -424,7 +394,7 @@ TEST(WaitQueue, LosesNothingBetweenThreads) {
   for (int i = 0; i < 3; ++i) {
     writers.emplace_back([&] {
       for (int n = 1; n <= kEach; ++n) {
-        if (queue->Push(n)) pushed.fetch_add(n);
+        if (queue->Push([&](int& place) { place = n; })) pushed.fetch_add(n);
       }
       writing.fetch_sub(1);
     });

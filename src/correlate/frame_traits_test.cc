@@ -94,6 +94,13 @@ TEST(TraitsOf, TellsOwnCodeFromLibraries) {
   }
 }
 
+TEST(TraitsOf, TellsInlinedCodeOfTheCLibraryByItsFile) {
+  Frame frame = Named("futex_wait");
+  EXPECT_FALSE(TraitsOf(frame).vendor);
+  frame.file = "../sysdeps/nptl/futex-internal.h";
+  EXPECT_TRUE(TraitsOf(frame).vendor);
+}
+
 TEST(TraitsOf, KnowsOwnCodeByName) {
   EXPECT_EQ(TraitsOf(Named("shop::serializeOrderResult()")).by_name, Family::kSerialization);
   EXPECT_EQ(TraitsOf(Named("OrderService::parseRulesConfig(std::string const&)")).reusable,
