@@ -393,9 +393,10 @@ constexpr std::string_view kVendorModules[] = {
 };
 
 constexpr std::string_view kVendorPaths[] = {
-    "/usr/include/", "/usr/lib/python", "/usr/local/lib/python", "site-packages/", "/usr/local/go/",
-    "third_party/",  "node_modules/",   "/libstdc++-v3/",        "/build/glibc",   "../sysdeps/",
-    "./nptl/",
+    "/usr/include/",  "/usr/lib/python", "/usr/local/lib/python",
+    "site-packages/", "/usr/local/go/",  "third_party/",
+    "node_modules/",  "/libstdc++-v3/",  "/build/glibc",
+    "../sysdeps/",    "./nptl/",         "/agent/lock_interpose.cc",
 };
 
 constexpr std::string_view kMapperParts[] = {

@@ -94,10 +94,14 @@ TEST(TraitsOf, TellsOwnCodeFromLibraries) {
   }
 }
 
-TEST(TraitsOf, TellsInlinedCodeOfTheCLibraryByItsFile) {
+TEST(TraitsOf, TellsWhatLiesBetweenALockAndItsCallerByItsFile) {
   Frame frame = Named("futex_wait");
   EXPECT_FALSE(TraitsOf(frame).vendor);
   frame.file = "../sysdeps/nptl/futex-internal.h";
+  EXPECT_TRUE(TraitsOf(frame).vendor);
+  frame = Named("WaitForLock<pthread_mutex_t>");
+  EXPECT_FALSE(TraitsOf(frame).vendor);
+  frame.file = "/usr/src/hotspan/src/agent/lock_interpose.cc";
   EXPECT_TRUE(TraitsOf(frame).vendor);
 }
 
