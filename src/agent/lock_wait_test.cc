@@ -286,6 +286,10 @@ TEST_F(LockWaitTest, ChildAfterAForkMeasuresItsOwnWaits) {
 // Codes of the interposed functions, outside of a span as well as inside.
 class LockCodesTest : public testing::TestWithParam<bool> {
  protected:
+  void SetUp() override {
+    if (!agent::LocksAreInterposed()) GTEST_SKIP() << "locks are not interposed in this build";
+  }
+
   LockCodesTest() {
     hotspan_context context{};
     context.trace_id[0] = context.span_id[0] = 1;
