@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/lock_interpose.h"
 #include "agent/module_map.h"
 #include "agent/profiler.h"
 #include "agent/signal/handler.h"
@@ -157,6 +158,40 @@ void BM_PublishContext(benchmark::State& state) {
   ClearContext();
 }
 BENCHMARK(BM_PublishContext);
+
+// The C library's own, under the name that nobody interposes.
+extern "C" int hotspan_bench_plain_lock(pthread_mutex_t* mutex) noexcept;
+__asm__(".symver hotspan_bench_plain_lock, __pthread_mutex_lock@GLIBC_2.2.5");
+
+// A lock that is free: the plain call, the interposed one outside of a span, and inside.
+void BM_MutexLock(benchmark::State& state) {
+  static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  const bool is_interposed = state.range(0) != 0;
+  const bool is_in_span = state.range(0) == 2;
+  // Where there is one thread alone, the C library takes a shorter way.
+  pthread_t other{};
+  pthread_create(
+      &other, nullptr,
+      [](void*) -> void* {
+        pause();
+        return nullptr;
+      },
+      nullptr);
+  const std::uint8_t trace[16] = {1};
+  const std::uint8_t span[8] = {2};
+  if (is_in_span) PublishContext(trace, span, 1);
+  MeasureLockWaits(LockUse::kEvents, true);
+  const auto lock = is_interposed ? &pthread_mutex_lock : &hotspan_bench_plain_lock;
+  for (auto _ : state) {
+    lock(&mutex);
+    pthread_mutex_unlock(&mutex);
+  }
+  MeasureLockWaits(LockUse::kEvents, false);
+  ClearContext();
+  pthread_cancel(other);
+  pthread_join(other, nullptr);
+}
+BENCHMARK(BM_MutexLock)->ArgName("interposed")->Arg(0)->Arg(1)->Arg(2)->Repetitions(5);
 
 void BM_CompileTable(benchmark::State& state) {
   std::size_t rows = 0;

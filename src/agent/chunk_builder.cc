@@ -92,7 +92,7 @@ void ChunkBuilder::AddWaitSample(const WaitSample& sample, const CodeSnapshot& s
   if (!HasRoom()) return;
   std::vector<std::uint32_t> locations;
   locations.reserve(sample.frames.size() + 1);
-  locations.push_back(AddPseudoFrame(sample.leaf));
+  if (!sample.leaf.empty()) locations.push_back(AddPseudoFrame(sample.leaf));
   for (const std::uint64_t pc : sample.frames) {
     locations.push_back(AddCode(pc, snapshot, snapshot));
   }
@@ -103,7 +103,7 @@ void ChunkBuilder::AddWaitSample(const WaitSample& sample, const CodeSnapshot& s
   std::memcpy(collected.span_id.data(), sample.context.span_id, sizeof(sample.context.span_id));
   collected.thread_id = sample.thread_id;
   collected.stack = AddStack(std::move(locations));
-  collected.kind = SampleKind::kOffCpu;
+  collected.kind = sample.kind;
   pending_.chunk.samples.push_back(collected);
   ++taken_;
 }

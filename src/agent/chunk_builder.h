@@ -21,14 +21,16 @@
 
 namespace hotspan::agent {
 
-// A wait that was seen from outside of the thread.
+// A wait that was seen from outside of the thread, or one for a lock that it measured itself.
 struct WaitSample {
   std::uint64_t time_ns = 0;  // CLOCK_MONOTONIC
   std::uint64_t value_ns = 0;
   ThreadContextRecord context{};
   std::uint32_t thread_id = 0;
-  std::string_view leaf;  // "[io] read /tmp/x"; kFutexLeaf is told apart by its callers
+  // "[io] read /tmp/x"; kFutexLeaf is told apart by its callers; empty: the frames alone
+  std::string_view leaf;
   std::span<const std::uint64_t> frames;
+  SampleKind kind = SampleKind::kOffCpu;
 };
 
 inline constexpr std::string_view kFutexLeaf = "[lock] futex";

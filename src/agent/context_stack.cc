@@ -43,7 +43,7 @@ void Publish(const ThreadState& thread) {
 
 void EndThread(void* pointer) {
   const std::unique_ptr<ThreadState> thread(static_cast<ThreadState*>(pointer));
-  ClearContext();
+  RetireContext();
   t_state = nullptr;
   while (thread->top != nullptr) {
     SpanHandle* const handle = thread->top;

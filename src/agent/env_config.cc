@@ -122,6 +122,16 @@ void ReadTransport(const Environment& environment, AgentConfig& config) {
   }
 }
 
+// What is on unless it is turned off.
+bool ReadSwitch(const char* name, const Environment& environment, AgentConfig& config) {
+  const std::string value = Lower(Get(environment, name));
+  if (value == "false" || value == "0" || value == "off") return false;
+  if (!value.empty() && value != "true" && value != "1" && value != "on") {
+    Warn(config, name, value, "true or false");
+  }
+  return true;
+}
+
 void ReadSampling(const hotspan_options& options, const Environment& environment,
                   AgentConfig& config) {
   const std::string name = Get(environment, "OTEL_TRACES_SAMPLER");
@@ -147,12 +157,8 @@ void ReadSampling(const hotspan_options& options, const Environment& environment
       Warn(config, "HOTSPAN_CPU_HZ", hz, "0 to 1000");
     }
   }
-  const std::string off_cpu = Lower(Get(environment, "HOTSPAN_OFF_CPU"));
-  if (off_cpu == "false" || off_cpu == "0" || off_cpu == "off") {
-    config.off_cpu = false;
-  } else if (!off_cpu.empty() && off_cpu != "true" && off_cpu != "1" && off_cpu != "on") {
-    Warn(config, "HOTSPAN_OFF_CPU", off_cpu, "true or false");
-  }
+  config.off_cpu = ReadSwitch("HOTSPAN_OFF_CPU", environment, config);
+  config.locks = ReadSwitch("HOTSPAN_LOCKS", environment, config);
 }
 
 std::string ExecutableName() {

@@ -29,6 +29,7 @@ struct AgentConfig {
   SpanSampler span_sampler;
   int cpu_hz = 97;  // 0: no profile
   bool off_cpu = true;
+  bool locks = true;
   bool verbose = false;
   // Of the user; what the library knows itself is added by ResourceOf.
   std::vector<ResourceAttribute> resource;

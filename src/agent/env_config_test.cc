@@ -58,7 +58,8 @@ TEST(EnvConfig, TakesTheEnvironment) {
                                    {"OTEL_TRACES_SAMPLER", "traceidratio"},
                                    {"OTEL_TRACES_SAMPLER_ARG", "0.25"},
                                    {"HOTSPAN_CPU_HZ", "199"},
-                                   {"HOTSPAN_OFF_CPU", "false"}});
+                                   {"HOTSPAN_OFF_CPU", "false"},
+                                   {"HOTSPAN_LOCKS", "off"}});
   EXPECT_EQ(config.service_name, "shop");
   EXPECT_EQ(config.traces_url, "http://collector:1234/base/v1/traces");
   EXPECT_EQ(config.headers, (HttpHeaders{{"X-Scope", "a b"}, {"y", "2"}}));
@@ -67,6 +68,7 @@ TEST(EnvConfig, TakesTheEnvironment) {
   EXPECT_EQ(config.span_sampler.description(), "traceidratio 0.25");
   EXPECT_EQ(config.cpu_hz, 199);
   EXPECT_FALSE(config.off_cpu);
+  EXPECT_FALSE(config.locks);
   EXPECT_TRUE(config.warnings.empty());
 }
 
@@ -113,12 +115,14 @@ TEST(EnvConfig, WarnsOfWhatItCannotUseAndKeepsTheDefault) {
                                    {"OTEL_TRACES_SAMPLER", "traceidratio"},
                                    {"OTEL_TRACES_SAMPLER_ARG", "7"},
                                    {"HOTSPAN_CPU_HZ", "1001"},
-                                   {"HOTSPAN_OFF_CPU", "perhaps"}});
-  EXPECT_EQ(config.warnings.size(), 8u);
+                                   {"HOTSPAN_OFF_CPU", "perhaps"},
+                                   {"HOTSPAN_LOCKS", "2"}});
+  EXPECT_EQ(config.warnings.size(), 9u);
   EXPECT_TRUE(config.headers.empty());
   EXPECT_EQ(config.timeout_ms, 10'000);
   EXPECT_EQ(config.cpu_hz, 97);
   EXPECT_TRUE(config.off_cpu);
+  EXPECT_TRUE(config.locks);
   EXPECT_EQ(config.span_sampler.description(), "parentbased_always_on");
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "agent/otlp_encode.h"
+#include "agent/profile_encoder.h"
 #include "agent/time_now.h"
 #include "base/limits.h"
 
@@ -139,6 +140,8 @@ bool Exporter::Send(bool now) {
 
 void Exporter::GatherSpans() {
   const std::vector<std::unique_ptr<SpanRecord>> all = queue_->TakeAll();
+  // After the spans: what they waited for came before their end.
+  lock_events_.AddTo(all);
   std::span<const std::unique_ptr<SpanRecord>> left(all);
   while (!left.empty()) {
     const auto batch = left.first(std::min(left.size(), limits::kAgentSpansPerBatch));
@@ -153,8 +156,10 @@ void Exporter::GatherProfiles() {
   stats_->samples_taken.fetch_add(chunk.samples.size() + chunk.dropped);
   stats_->samples_dropped.fetch_add(chunk.dropped);
   if (chunk.samples.empty()) return;
-  const std::uint64_t profile_count =
-      (Has(chunk, SampleKind::kOnCpu) ? 1u : 0u) + (Has(chunk, SampleKind::kOffCpu) ? 1u : 0u);
+  std::uint64_t profile_count = 0;
+  for (const SampleKind kind : kSampleKinds) {
+    if (Has(chunk, kind)) profile_count += ProfileEncoder::ProfilesOf(kind);
+  }
   profiles_.Add(EncodeProfiles(options_.resource, chunk, &ThreadNameFromProc), chunk.samples.size(),
                 profile_count);
 }

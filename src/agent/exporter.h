@@ -16,6 +16,7 @@
 
 #include "agent/agent_stats.h"
 #include "agent/export_lane.h"
+#include "agent/lock_events.h"
 #include "agent/profile_chunk.h"
 #include "agent/span_queue.h"
 #include "base/mutex.h"
@@ -77,6 +78,7 @@ class Exporter {
   std::atomic<bool> stopping_{false};
   std::atomic<std::uint64_t> flushes_asked_{0};
   bool outage_told_ = false;
+  LockEvents lock_events_;
   ExportLane spans_;
   ExportLane profiles_;
 

@@ -22,7 +22,8 @@ extern "C" {
 
 /* What NULL and zero stand for is taken from the environment, then from the default:
  * OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES, OTEL_EXPORTER_OTLP_ENDPOINT (http://127.0.0.1:4318),
- * OTEL_EXPORTER_OTLP_HEADERS, OTEL_TRACES_SAMPLER and _ARG, HOTSPAN_CPU_HZ (97), HOTSPAN_OFF_CPU.
+ * OTEL_EXPORTER_OTLP_HEADERS, OTEL_TRACES_SAMPLER and _ARG, HOTSPAN_CPU_HZ (97), HOTSPAN_OFF_CPU,
+ * HOTSPAN_LOCKS.
  */
 typedef struct hotspan_options {
   size_t size; /* sizeof(hotspan_options), so that fields can be added at the end */

@@ -109,8 +109,7 @@ std::string EncodeProfiles(std::string_view resource, const ProfileChunk& chunk,
   std::string bytes;
   pbf_writer request(bytes);
   WriteSkeleton(request, resource, [&](pbf_writer& scope_profiles) {
-    encoder.WriteProfile(scope_profiles, SampleKind::kOnCpu);
-    encoder.WriteProfile(scope_profiles, SampleKind::kOffCpu);
+    for (const SampleKind kind : kSampleKinds) encoder.WriteProfiles(scope_profiles, kind);
   });
   pbf_writer dictionary(request, otlp::kProfilesRequestDictionary);
   encoder.WriteDictionary(dictionary);

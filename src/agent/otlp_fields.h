@@ -46,6 +46,7 @@ inline constexpr Tag kSpanStatus = 15;
 inline constexpr Tag kSpanFlags = 16;
 inline constexpr Tag kEventTime = 1;
 inline constexpr Tag kEventName = 2;
+inline constexpr Tag kEventAttributes = 3;
 inline constexpr Tag kStatusMessage = 2;
 inline constexpr Tag kStatusCode = 3;
 inline constexpr int kStatusCodeError = 2;

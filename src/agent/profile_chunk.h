@@ -32,7 +32,11 @@ struct CodeLocation {
 enum class SampleKind : std::uint8_t {
   kOnCpu = 0,   // value: nanoseconds of CPU time it stands for
   kOffCpu = 1,  // value: nanoseconds of waiting it stands for
+  kLock = 2,    // value: nanoseconds of one wait for a lock, as measured
 };
+
+inline constexpr SampleKind kSampleKinds[] = {SampleKind::kOnCpu, SampleKind::kOffCpu,
+                                              SampleKind::kLock};
 
 struct CollectedSample {
   std::int64_t time_ns = 0;  // since the epoch

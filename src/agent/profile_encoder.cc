@@ -59,12 +59,29 @@ std::map<ProfileEncoder::GroupKey, ProfileEncoder::Group> ProfileEncoder::GroupS
   return groups;
 }
 
-void ProfileEncoder::WriteProfile(pbf_writer& scope_profiles, SampleKind kind) {
+void ProfileEncoder::WriteProfiles(pbf_writer& scope_profiles, SampleKind kind) {
   const std::map<GroupKey, Group> groups = GroupSamples(kind);
   if (groups.empty()) return;
+  switch (kind) {
+    case SampleKind::kOnCpu:
+      WriteProfile(scope_profiles, kind, groups, {"cpu", "nanoseconds"});
+      break;
+    case SampleKind::kOffCpu:
+      WriteProfile(scope_profiles, kind, groups, {"off_cpu", "nanoseconds"});
+      break;
+    case SampleKind::kLock:
+      WriteProfile(scope_profiles, kind, groups, {"contentions", "count", true});
+      WriteProfile(scope_profiles, kind, groups, {"delay", "nanoseconds"});
+      break;
+  }
+}
+
+void ProfileEncoder::WriteProfile(pbf_writer& scope_profiles, SampleKind kind,
+                                  const std::map<GroupKey, Group>& groups,
+                                  const ValueType& value_type) {
   pbf_writer profile(scope_profiles, otlp::kPerScopeItems);
-  const std::int32_t type = StringIndex(kind == SampleKind::kOnCpu ? "cpu" : "off_cpu");
-  const std::int32_t unit = StringIndex("nanoseconds");
+  const std::int32_t type = StringIndex(value_type.name);
+  const std::int32_t unit = StringIndex(value_type.unit);
   {
     pbf_writer sample_type(profile, otlp::kProfileSampleType);
     sample_type.add_int32(otlp::kValueTypeType, type);
@@ -73,7 +90,7 @@ void ProfileEncoder::WriteProfile(pbf_writer& scope_profiles, SampleKind kind) {
   auto start = static_cast<std::uint64_t>(chunk_.start_ns);
   auto end = static_cast<std::uint64_t>(std::max(chunk_.end_ns, chunk_.start_ns));
   for (const auto& [key, group] : groups) {
-    WriteSample(profile, key, group);
+    WriteSample(profile, key, group, value_type.counts);
     // A sample may have been taken before the chunk began and drained after.
     const auto [oldest, newest] = std::ranges::minmax(group.times);
     start = std::min(start, oldest);
@@ -94,13 +111,16 @@ void ProfileEncoder::WriteProfile(pbf_writer& scope_profiles, SampleKind kind) {
   WriteProfileAttributes(profile, kind);
 }
 
-void ProfileEncoder::WriteSample(pbf_writer& profile, const GroupKey& key, const Group& group) {
+void ProfileEncoder::WriteSample(pbf_writer& profile, const GroupKey& key, const Group& group,
+                                 bool counts) {
   const auto& [stack, thread_id, link] = key;
   pbf_writer sample(profile, otlp::kProfileSamples);
   sample.add_int32(otlp::kSampleStack, static_cast<std::int32_t>(stack) + 1);
   AddPacked(sample, otlp::kSampleAttributes, ThreadAttributes(thread_id));
   if (link != 0) sample.add_int32(otlp::kSampleLink, link);
-  sample.add_packed_int64(otlp::kSampleValues, group.values.begin(), group.values.end());
+  const std::vector<std::int64_t> ones(counts ? group.values.size() : 0, 1);
+  const std::vector<std::int64_t>& values = counts ? ones : group.values;
+  sample.add_packed_int64(otlp::kSampleValues, values.begin(), values.end());
   sample.add_packed_fixed64(otlp::kSampleTimestamps, group.times.begin(), group.times.end());
 }
 

@@ -26,8 +26,10 @@ class ProfileEncoder {
   // Both are to outlive the encoder.
   ProfileEncoder(const ProfileChunk& chunk, const ThreadNames& thread_names);
 
-  // Writes the profile of that kind, if the chunk has samples of it, as an item of ScopeProfiles.
-  void WriteProfile(protozero::pbf_writer& scope_profiles, SampleKind kind);
+  // Writes the profiles of that kind, if the chunk has samples of it, as items of ScopeProfiles;
+  // waits for locks make two, of their number and of their time.
+  void WriteProfiles(protozero::pbf_writer& scope_profiles, SampleKind kind);
+  static std::size_t ProfilesOf(SampleKind kind) { return kind == SampleKind::kLock ? 2 : 1; }
   // After all profiles.
   void WriteDictionary(protozero::pbf_writer& dictionary);
 
@@ -45,9 +47,18 @@ class ProfileEncoder {
     std::int64_t number;
   };
 
+  struct ValueType {
+    std::string_view name;
+    std::string_view unit;
+    bool counts = false;  // each sample is one, whatever its value
+  };
+
   bool IsKnownStack(std::uint32_t stack) const;
   std::map<GroupKey, Group> GroupSamples(SampleKind kind);
-  void WriteSample(protozero::pbf_writer& profile, const GroupKey& key, const Group& group);
+  void WriteProfile(protozero::pbf_writer& scope_profiles, SampleKind kind,
+                    const std::map<GroupKey, Group>& groups, const ValueType& value_type);
+  void WriteSample(protozero::pbf_writer& profile, const GroupKey& key, const Group& group,
+                   bool counts);
   void WriteProfileAttributes(protozero::pbf_writer& profile, SampleKind kind);
   void WriteMappings(protozero::pbf_writer& dictionary);
   void WriteLocations(protozero::pbf_writer& dictionary);

@@ -98,6 +98,21 @@ TEST(ProfileEncoder, WritesOnCpuSamplesWithPeriodAndOffCpuWithout) {
   EXPECT_NE(read.profiles[0].Text(7), read.profiles[1].Text(7));
 }
 
+TEST(ProfileEncoder, WritesLockWaitsAsTheirNumberAndTheirTime) {
+  ProfileChunk chunk = Chunk();
+  chunk.samples = {Sample(kStart + 1, 2'000'000, 0, 5, SampleKind::kLock),
+                   Sample(kStart + 2, 3'000'000, 0, 5, SampleKind::kLock)};
+  const Request read(chunk);
+  ASSERT_EQ(read.profiles.size(), 2u);
+  EXPECT_EQ(read.Type(read.profiles[0], 1), "contentions/count");
+  EXPECT_EQ(read.profiles[0].Message(2).PackedInts(4), (std::vector<std::int64_t>{1, 1}));
+  EXPECT_EQ(read.Type(read.profiles[1], 1), "delay/nanoseconds");
+  EXPECT_EQ(read.profiles[1].Message(2).PackedInts(4),
+            (std::vector<std::int64_t>{2'000'000, 3'000'000}));
+  EXPECT_TRUE(read.profiles[1].Message(2).Has(3));
+  EXPECT_FALSE(read.profiles[1].Has(5));
+}
+
 TEST(ProfileEncoder, JoinsSamplesOfTheSameStackThreadAndSpan) {
   const Request read(Chunk());
   const std::vector<Pbf> samples = read.profiles[0].Messages(2);

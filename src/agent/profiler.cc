@@ -5,12 +5,15 @@
 #include <time.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <memory>
+#include <span>
 #include <string_view>
 
 #include "agent/chunk_builder.h"
 #include "agent/hrtimer_sampler.h"
+#include "agent/lock_interpose.h"
 #include "agent/module_map.h"
 #include "agent/perf_timer.h"
 #include "agent/signal/handler.h"
@@ -18,6 +21,7 @@
 #include "agent/thread_registry.h"
 #include "agent/unwind/unwind.h"
 #include "agent/wait_sampler.h"
+#include "base/limits.h"
 #include "base/mutex.h"
 #include "base/raw/syscalls.h"
 
@@ -84,6 +88,7 @@ class Profiler::Impl final : public ThreadRegistry::Sink {
   bool ChooseSampler(std::string_view forced, TimerKind* kind, std::string* why_not)
       REQUIRES(control_);
   void RunKeeper();
+  void DrainLocks() REQUIRES(poll_);
   void AdaptRate() REQUIRES(poll_);
 
   Mutex control_;
@@ -98,6 +103,7 @@ class Profiler::Impl final : public ThreadRegistry::Sink {
   std::uint64_t adapted_taken_ GUARDED_BY(poll_) = 0;
   std::shared_ptr<const CodeSnapshot> current_ GUARDED_BY(poll_);
   std::shared_ptr<const CodeSnapshot> last_ GUARDED_BY(poll_);
+  LockSample lock_ GUARDED_BY(poll_);
 
   Mutex wake_;
   CondVar stopping_;
@@ -180,6 +186,7 @@ bool Profiler::Impl::StartLocked(std::string* why_not) {
   });
   if (kind == TimerKind::kNone) ok = ok && hrtimer_.Start(signal_, exclude);
   if (options_.off_cpu) ok = ok && waits_.Start(exclude);
+  MeasureLockWaits(LockUse::kSamples, options_.locks && LocksAreInterposed());
   is_running.store(true);
   static_cast<void>(ThreadCreationIsInterposed());
   g_thread_registry.store(&registry);
@@ -192,6 +199,7 @@ void Profiler::Impl::Stop() {
   MutexLock lock(control_);
   if (!is_running.load()) return;
   g_thread_registry.store(nullptr);
+  MeasureLockWaits(LockUse::kSamples, false);
   {
     MutexLock wake_lock(wake_);
     stops_ = true;
@@ -224,7 +232,33 @@ void Profiler::Impl::Poll() {
   builder.SetClockOffset(static_cast<std::int64_t>(ClockNs(CLOCK_REALTIME)) -
                          static_cast<std::int64_t>(ClockNs(CLOCK_MONOTONIC)));
   registry.Drain(*this);
+  DrainLocks();
   AdaptRate();
+}
+
+void Profiler::Impl::DrainLocks() {
+  std::array<std::uint64_t, raw::kFramesMax> frames;
+  for (std::size_t i = 0; i < limits::kAgentLockSamplesMax && TakeLockSample(&lock_); ++i) {
+    raw::Registers registers;
+    registers.pc = lock_.pc;
+    registers.sp = lock_.sp;
+    registers.bp = lock_.bp;
+    raw::StackView stack;
+    stack.low = lock_.sp;
+    stack.high = lock_.sp + lock_.stack_bytes;
+    stack.delta = reinterpret_cast<std::uint64_t>(lock_.stack.data()) - lock_.sp;
+    const Walk walk = Unwind(current_->table, registers, stack, frames.data(), raw::kFramesMax);
+    WaitSample sample;
+    sample.time_ns = static_cast<std::uint64_t>(lock_.wait.begin_ns + lock_.wait.wait_ns);
+    sample.value_ns = static_cast<std::uint64_t>(lock_.wait.wait_ns);
+    std::copy(lock_.wait.trace_id.begin(), lock_.wait.trace_id.end(), sample.context.trace_id);
+    std::copy(lock_.wait.span_id.begin(), lock_.wait.span_id.end(), sample.context.span_id);
+    sample.thread_id = lock_.thread_id;
+    sample.kind = SampleKind::kLock;
+    // Without the function that measured it.
+    sample.frames = std::span(frames).first(walk.frame_count).subspan(walk.frame_count > 1 ? 1 : 0);
+    builder.AddWaitSample(sample, *current_);
+  }
 }
 
 // Called by Drain within Poll.
@@ -268,6 +302,7 @@ ProfileChunk Profiler::Impl::Drain() {
   const std::uint64_t dropped = registry.dropped();
   chunk.dropped += dropped - std::min(dropped, drainer->dropped);
   drainer->dropped = dropped;
+  chunk.dropped += TakeDroppedLockSamples();
   return chunk;
 }
 
@@ -299,6 +334,7 @@ void Profiler::Impl::AfterForkInChild() {
   hrtimer_.Forget();
   waits_.Forget();
   drainer_ = std::make_shared<Drainer>();
+  ForgetLockWaits();
   HandlerAfterFork();
   const bool was_running = is_running.exchange(false);
   g_thread_registry.store(nullptr);

@@ -16,6 +16,7 @@ namespace hotspan::agent {
 struct ProfilerOptions {
   int cpu_hz = 97;      // samples per second of CPU time of a thread, 1 to 1000
   bool off_cpu = true;  // sample waits of threads that are inside a span
+  bool locks = true;    // sample waits for locks of threads that are inside a span
   // Samples a second over all threads. A cpu_hz above it stands for four busy cores at that rate.
   int total_rate_max = 400;
 };

@@ -12,6 +12,7 @@
 
 #include "agent/context_stack.h"
 #include "agent/exporter.h"
+#include "agent/lock_interpose.h"
 #include "agent/log_line.h"
 #include "agent/process_context.h"
 #include "agent/profiler.h"
@@ -63,6 +64,7 @@ Global& TheGlobal() {
 // thread that it lacks may have been at work in the old one.
 void AfterForkInChild() {
   CountFork();
+  ForgetLockWaits();
   auto next = std::make_unique<Global>();
   next->before_fork = g_global.load();
   g_global.store(next.release());
@@ -97,6 +99,7 @@ std::string StartProfiler(const AgentConfig& config) {
   ProfilerOptions options;
   options.cpu_hz = config.cpu_hz;
   options.off_cpu = config.off_cpu;
+  options.locks = config.locks;
   std::string why_not;
   if (Profiler::Instance().Start(options, &why_not)) return {};
   return why_not.empty() ? "cannot start" : why_not;
@@ -131,6 +134,7 @@ bool StartLocked(Global& global, const AgentConfig& config, bool tell) REQUIRES(
     LogLine("does not start: no thread to be had");
     return false;
   }
+  MeasureLockWaits(LockUse::kEvents, config.locks && LocksAreInterposed());
   PublishProcessContext(EncodeResource(resource));
   if (tell) {
     for (const std::string& warning : config.warnings) LogLine(warning);
@@ -184,6 +188,7 @@ void StopRuntime() {
   const MutexLock lock(global.mutex);
   Runtime* const running = g_running.exchange(nullptr, std::memory_order_acq_rel);
   if (running == nullptr || running->fork_generation != ForkGeneration()) return;
+  MeasureLockWaits(LockUse::kEvents, false);
   Profiler::Instance().Stop();
   running->queue.Close();
   running->exporter.Stop(kStopLimitMs);

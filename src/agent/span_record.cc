@@ -27,6 +27,29 @@ bool RemoveKey(std::string& attributes, std::string_view key) {
   return false;
 }
 
+template <std::size_t kSize>
+std::string HexText(const std::array<std::uint8_t, kSize>& bytes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string hex;
+  for (const std::uint8_t byte : bytes) {
+    hex += kDigits[byte >> 4];
+    hex += kDigits[byte & 15];
+  }
+  return hex;
+}
+
+std::string_view LockKindName(LockKind kind) {
+  switch (kind) {
+    case LockKind::kMutex:
+      return "mutex";
+    case LockKind::kReadLock:
+      return "rwlock read";
+    case LockKind::kWriteLock:
+      return "rwlock write";
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string CleanText(std::string_view text) {
@@ -74,16 +97,47 @@ void SpanRecord::Set(std::string_view key, bool value) {
   Put(key, [&](protozero::pbf_writer& any) { any.add_bool(otlp::kAnyBool, value); });
 }
 
-void SpanRecord::AddEvent(std::string_view event_name, std::int64_t time_ns) {
+bool SpanRecord::HasRoomForEvent() {
   if (event_count >= limits::kAgentEventsPerSpanMax) {
     ++dropped_events;
-    return;
+    return false;
   }
   ++event_count;
+  return true;
+}
+
+void SpanRecord::AddEvent(std::string_view event_name, std::int64_t time_ns) {
+  if (!HasRoomForEvent()) return;
   protozero::pbf_writer span(events);
   protozero::pbf_writer event(span, otlp::kSpanEvents);
   event.add_fixed64(otlp::kEventTime, static_cast<std::uint64_t>(time_ns));
   event.add_string(otlp::kEventName, CleanText(event_name));
+}
+
+void SpanRecord::AddLockWait(const LockWait& wait) {
+  if (!HasRoomForEvent()) return;
+  protozero::pbf_writer span(events);
+  protozero::pbf_writer event(span, otlp::kSpanEvents);
+  // By the clock of the span's own duration, so that it lies within it.
+  event.add_fixed64(otlp::kEventTime,
+                    static_cast<std::uint64_t>(start_ns + (wait.begin_ns - start_steady_ns)));
+  event.add_string(otlp::kEventName, "lock.wait");
+  const auto text = [&](std::string_view key, std::string_view value) {
+    protozero::pbf_writer pair(event, otlp::kEventAttributes);
+    pair.add_string(otlp::kKeyValueKey, key.data(), key.size());
+    protozero::pbf_writer any(pair, otlp::kKeyValueValue);
+    any.add_string(otlp::kAnyString, value.data(), value.size());
+  };
+  {
+    protozero::pbf_writer pair(event, otlp::kEventAttributes);
+    pair.add_string(otlp::kKeyValueKey, "lock.wait_ns");
+    protozero::pbf_writer any(pair, otlp::kKeyValueValue);
+    any.add_int64(otlp::kAnyInt, wait.wait_ns);
+  }
+  text("lock.kind", LockKindName(wait.kind));
+  if (wait.holder_span_id == decltype(wait.holder_span_id){}) return;
+  text("lock.holder.trace_id", HexText(wait.holder_trace_id));
+  text("lock.holder.span_id", HexText(wait.holder_span_id));
 }
 
 }  // namespace hotspan::agent

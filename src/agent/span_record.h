@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "agent/lock_wait.h"
 #include "agent/span_context.h"
 
 namespace hotspan::agent {
@@ -45,8 +46,11 @@ struct SpanRecord {
   void Set(std::string_view key, double value);
   void Set(std::string_view key, bool value);
   void AddEvent(std::string_view event_name, std::int64_t time_ns);
+  // An event "lock.wait" at the beginning of the wait.
+  void AddLockWait(const LockWait& wait);
 
  private:
+  bool HasRoomForEvent();
   template <typename WriteValue>
   void Put(std::string_view key, WriteValue&& write_value);
 };

@@ -46,6 +46,32 @@ TEST(SpanRecord, CountsAttributesAndEventsBeyondTheLimits) {
   EXPECT_EQ(span.dropped_attributes, 3u);
 }
 
+TEST(SpanRecord, LockWaitIsAnEventWithinTheSpan) {
+  SpanRecord span;
+  span.start_ns = 1'000'000;
+  span.start_steady_ns = 500;
+  LockWait wait;
+  wait.begin_ns = 700;
+  wait.wait_ns = 42;
+  wait.kind = LockKind::kWriteLock;
+  span.AddLockWait(wait);
+  wait.holder_trace_id.fill(0xab);
+  wait.holder_span_id.fill(0x01);
+  span.AddLockWait(wait);
+  const std::vector<Pbf> events = Pbf(span.events).Messages(11);
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[0].Fixed64(1), 1'000'200u);
+  EXPECT_EQ(events[0].Text(2), "lock.wait");
+  std::map<std::string, std::string> expected{{"lock.wait_ns", "42"},
+                                              {"lock.kind", "rwlock write"}};
+  EXPECT_EQ(Attributes(events[0], 3), expected);
+  expected["lock.holder.trace_id"] = "abababababababababababababababab";
+  expected["lock.holder.span_id"] = "0101010101010101";
+  EXPECT_EQ(Attributes(events[1], 3), expected);
+  for (std::size_t i = 2; i < limits::kAgentEventsPerSpanMax + 3; ++i) span.AddLockWait(wait);
+  EXPECT_EQ(span.dropped_events, 3u);
+}
+
 TEST(SpanRecord, IgnoresAnEmptyKey) {
   SpanRecord span;
   span.Set("", std::int64_t{1});

@@ -114,6 +114,8 @@ struct ReadSpan {
   std::uint32_t flags = 0;
   std::map<std::string, std::string> attributes;
   std::vector<std::string> events;
+  std::vector<std::uint64_t> event_times;
+  std::vector<std::map<std::string, std::string>> event_attributes;
 };
 
 inline std::vector<ReadSpan> ReadSpans(const std::string& request) {
@@ -132,7 +134,11 @@ inline std::vector<ReadSpan> ReadSpans(const std::string& request) {
         read.end = span.Fixed64(8);
         read.attributes = Attributes(span, 9);
         read.dropped_attributes = span.Int(10);
-        for (const Pbf& event : span.Messages(11)) read.events.push_back(event.Text(2));
+        for (const Pbf& event : span.Messages(11)) {
+          read.event_times.push_back(event.Fixed64(1));
+          read.events.push_back(event.Text(2));
+          read.event_attributes.push_back(Attributes(event, 3));
+        }
         read.dropped_events = span.Int(12);
         read.status_message = span.Message(15).Text(2);
         read.status = span.Message(15).Int(3);

@@ -65,6 +65,12 @@ inline constexpr std::size_t kAgentPendingBytesMax = 4u << 20;
 inline constexpr std::size_t kAgentAttributesPerSpanMax = 128;
 inline constexpr std::size_t kAgentEventsPerSpanMax = 128;
 inline constexpr std::size_t kAgentTextBytesMax = 16u << 10;
+// Waits for locks between two rounds of the exporter, and those kept until their spans have ended;
+// more are left out.
+inline constexpr std::size_t kAgentLockWaitsMax = 4096;
+inline constexpr std::size_t kAgentLockWaitsHeldMax = 16'384;
+// Lock waits with their stacks between two ticks of the profiler; more are counted as dropped.
+inline constexpr std::size_t kAgentLockSamplesMax = 64;
 // Contexts attached on one thread at once; deeper ones are counted, not tracked.
 inline constexpr std::size_t kAgentContextDepthMax = 4096;
 // A tracestate header: 32 members by the W3C recommendation, and what they may sum up to.

@@ -74,6 +74,10 @@ class Explanation {
   }
   std::vector<std::string> Types() const;
   std::vector<std::string> ExpectedTypes() const;
+  // Most spans wait for no lock: their profiles of locks are neither shown empty nor missed.
+  bool IsUnaskedLockType(std::string_view type) const {
+    return request_.profile_type.empty() && type.starts_with("mutex:");
+  }
   std::int64_t OwnNs() const;
   // Own time on the critical path of the trace: what a finding of a share of 1 would save.
   double ScaleNs() const;
@@ -260,6 +264,7 @@ Status Explanation::AddLabelledPart(const std::string& type, Tier tier) {
   const Source* source = sources_.Find(type);
   // Without a source there is no profile at all; with one, no sample is a measurement.
   if (chosen.empty() && (source == nullptr || source->tier != tier)) return {};
+  if (chosen.empty() && IsUnaskedLockType(type)) return {};
   TRY_ASSIGN(ProfilePart part, PartOfSamples(frames_, chosen, type));
   part.tier = tier;
   part.mode = request_.mode;
@@ -347,6 +352,7 @@ Status Explanation::AddMissing() {
     if (facts.samples > 0 && !facts.drops) continue;
     for (Missing& missing : WhyMissing(sources_, facts)) {
       if (facts.samples > 0 && missing.reason != "agent_drops") continue;
+      if (missing.reason == "idle" && IsUnaskedLockType(type)) continue;
       answer_.missing.push_back(std::move(missing));
     }
   }

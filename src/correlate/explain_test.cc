@@ -131,6 +131,23 @@ TEST_F(ExplainTest, NoSampleOfALabellingSourceNeverFallsThroughToTheService) {
   EXPECT_EQ(answer.missing[0].reason, "idle");
 }
 
+TEST_F(ExplainTest, LockProfileIsShownToTheSpansThatWaitedAndIsNotCountedTwice) {
+  const std::string delay = "mutex:delay:nanoseconds::";
+  world_.Add(SpanSpec{.id = 1, .end_ms = 500});
+  world_.Add(SpanSpec{.id = 2, .parent = 1, .begin_ms = 100, .end_ms = 200});
+  world_.AddMany(SampleSpec{.stack = "main;Shop::work()"}, 10);
+  world_.Add(
+      SampleSpec{.type = delay, .stack = "main;Shop::read()", .value = 40'000'000, .period = 0});
+  const SpanExplanation waited = Explain(1);
+  const ProfilePart* part = Part(waited, delay);
+  ASSERT_NE(part, nullptr);
+  EXPECT_EQ(part->total, 40'000'000);
+  for (const LedgerEntry& entry : waited.ledger.classes) EXPECT_NE(entry.cls, LedgerClass::kLock);
+  const SpanExplanation other = Explain(2);
+  EXPECT_EQ(Part(other, delay), nullptr);
+  for (const Missing& missing : other.missing) EXPECT_NE(missing.type, delay) << missing.reason;
+}
+
 TEST_F(ExplainTest, ServiceTierOnlyWhenAskedForOrNothingLabels) {
   world_.Add(SpanSpec{.id = 1, .end_ms = 500});
   world_.AddMany(SampleSpec{.trace = 2, .span = 99, .stack = "main;Other::work()"}, 300);

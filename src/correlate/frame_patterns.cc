@@ -371,6 +371,8 @@ constexpr std::string_view kVendorNames[] = {
     "clock_nanosleep",
     "clock_gettime",
     "pthread_mutex_lock",
+    "pthread_rwlock_rdlock",
+    "pthread_rwlock_wrlock",
     "pthread_cond_wait",
     "fsync",
     "pread64",
@@ -391,8 +393,10 @@ constexpr std::string_view kVendorModules[] = {
 };
 
 constexpr std::string_view kVendorPaths[] = {
-    "/usr/include/", "/usr/lib/python", "/usr/local/lib/python", "site-packages/", "/usr/local/go/",
-    "third_party/",  "node_modules/",   "/libstdc++-v3/",        "/build/glibc",
+    "/usr/include/",  "/usr/lib/python", "/usr/local/lib/python",
+    "site-packages/", "/usr/local/go/",  "third_party/",
+    "node_modules/",  "/libstdc++-v3/",  "/build/glibc",
+    "../sysdeps/",    "./nptl/",         "/agent/lock_interpose.cc",
 };
 
 constexpr std::string_view kMapperParts[] = {

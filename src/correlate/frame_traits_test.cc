@@ -94,6 +94,17 @@ TEST(TraitsOf, TellsOwnCodeFromLibraries) {
   }
 }
 
+TEST(TraitsOf, TellsWhatLiesBetweenALockAndItsCallerByItsFile) {
+  Frame frame = Named("futex_wait");
+  EXPECT_FALSE(TraitsOf(frame).vendor);
+  frame.file = "../sysdeps/nptl/futex-internal.h";
+  EXPECT_TRUE(TraitsOf(frame).vendor);
+  frame = Named("WaitForLock<pthread_mutex_t>");
+  EXPECT_FALSE(TraitsOf(frame).vendor);
+  frame.file = "/usr/src/hotspan/src/agent/lock_interpose.cc";
+  EXPECT_TRUE(TraitsOf(frame).vendor);
+}
+
 TEST(TraitsOf, KnowsOwnCodeByName) {
   EXPECT_EQ(TraitsOf(Named("shop::serializeOrderResult()")).by_name, Family::kSerialization);
   EXPECT_EQ(TraitsOf(Named("OrderService::parseRulesConfig(std::string const&)")).reusable,

@@ -182,6 +182,24 @@ def test_the_waiting_span_is_not_shown_as_work(demo):
     assert classes.get("on_cpu", 0) < duration / 2
 
 
+def test_the_lock_names_the_span_that_held_it(demo):
+    story = STORIES["prices"]
+    truth = story["findings"][0]
+    holders = set(demo.spans(story["service"], truth["holder_span"]))
+    trace_id, span_id = demo.spans(story["service"], story["span"])[0]
+    told = demo.explain(trace_id, span_id)
+    found = next(f for f in told["findings"] if f["kind"] == truth["kind"])
+    assert found["location"]["function"].split("(")[0].endswith(truth["function"]), found
+    assert found["location"]["file"].endswith(story["file"]), found
+    assert found["location"]["line"] in line_number(story["file"], truth["line_text"]), found
+    assert truth["holder_span"] in found["title"], found
+    assert any(trace in found["title"] and span in found["title"] for trace, span in holders), found
+    # The wait is exact, and no part of it is counted twice.
+    wait = next(e["value"] for e in found["evidence"] if e["text"].startswith("event lock.wait"))
+    assert 0 < wait <= told["span"]["duration_ns"]
+    assert sum(entry["ns"] for entry in told["ledger"]["classes"]) == told["span"]["duration_ns"]
+
+
 def test_the_page_shows_it(demo):
     environment = {**os.environ, "HOTSPAN_URL": demo.base, "HOTSPAN_LINK": demo.url}
     done = subprocess.run(["npx", "playwright", "test", "--config", "playwright.demo.config.ts"],

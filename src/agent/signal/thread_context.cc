@@ -26,4 +26,11 @@ void AnnounceContext() {
   otel_thread_ctx_v1 = &t_context_record;
 }
 
+void RetireContext() {
+  ClearContext();
+  otel_thread_ctx_v1 = nullptr;
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  if (ThreadSlot* slot = CurrentSlot()) slot->context.store(nullptr, std::memory_order_release);
+}
+
 }  // namespace hotspan::agent

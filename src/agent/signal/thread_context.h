@@ -36,6 +36,9 @@ extern constinit thread_local ThreadContextRecord t_context_record
 // Makes the record of this thread known to the samplers; once per thread.
 void AnnounceContext();
 
+// This thread's record is about to be gone with its thread.
+void RetireContext();
+
 // Makes this the context that samples of this thread carry from here on. No lock, no allocation.
 inline void PublishContext(const std::uint8_t trace_id[16], const std::uint8_t span_id[8],
                            std::uint8_t flags) {
