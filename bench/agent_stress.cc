@@ -54,7 +54,7 @@ std::vector<pid_t> OtherThreads() {
     std::string name;
     std::getline(comm, name);
     const pid_t id = std::atoi(entry.path().filename().c_str());
-    if (!name.starts_with("hotspan") && id != gettid()) threads.push_back(id);
+    if (!name.starts_with("hotspan-") && id != gettid()) threads.push_back(id);
   }
   return threads;
 }

@@ -223,6 +223,10 @@ ModuleMap::~ModuleMap() {
 void ModuleMap::Refresh() {
   MutexLock lock(mutex_);
   FreeRetired();
+  if (is_forked_ && current_ != nullptr) {
+    g_code_table.store(&current_->table);
+    return;
+  }
   Search search;
   search.only_counts = true;
   dl_iterate_phdr(OnModule, &search);
@@ -269,6 +273,7 @@ void ModuleMap::FreeRetired() {
 
 void ModuleMap::AfterForkInChild() {
   for (Retired& retired : retired_) retired.busy.clear();
+  is_forked_ = true;
   mutex_.Unlock();
 }
 

@@ -56,7 +56,8 @@ class ModuleMap {
   void Refresh();
   void BeforeFork() HOTSPAN_THREAD_ANNOTATION(no_thread_safety_analysis) { mutex_.Lock(); }
   void AfterForkInParent() HOTSPAN_THREAD_ANNOTATION(no_thread_safety_analysis) { mutex_.Unlock(); }
-  // There no other thread's handler runs.
+  // There no other thread's handler runs. The modules stay as they were at the fork: another thread
+  // may have held the loader's lock then, which nobody gives back in the child.
   void AfterForkInChild() HOTSPAN_THREAD_ANNOTATION(no_thread_safety_analysis);
 
   std::shared_ptr<const CodeSnapshot> Current() const;
@@ -75,6 +76,7 @@ class ModuleMap {
   void FreeRetired() REQUIRES(mutex_);
 
   mutable Mutex mutex_;
+  bool is_forked_ GUARDED_BY(mutex_) = false;  // in a child; never asks the loader again
   std::shared_ptr<const CodeSnapshot> current_ GUARDED_BY(mutex_);
   std::vector<Retired> retired_ GUARDED_BY(mutex_);
   std::uint64_t adds_ GUARDED_BY(mutex_) = 0;

@@ -276,13 +276,17 @@ void Profiler::Impl::AdaptRate() {
   const double seconds = static_cast<double>(now - adapted_at_ns_) / kNsPerSecond;
   if (seconds < 0.05) return;
   const std::uint64_t taken = registry.taken();
-  const double rate = static_cast<double>(taken - adapted_taken_) / seconds;
+  // Signals may come from elsewhere, too, and counts go with threads that end: the rate asked for
+  // stays within bounds whatever is measured.
+  constexpr double kSlowdownMax = 100;
+  const std::uint64_t fresh = taken > adapted_taken_ ? taken - adapted_taken_ : 0;
+  const double rate = static_cast<double>(fresh) / seconds;
   adapted_at_ns_ = now;
   adapted_taken_ = taken;
   const double period = static_cast<double>(g_period_ns.load());
   const double base = static_cast<double>(base_period_ns_);
   // The rate there would be at the base period, against what is allowed; half way at a time.
-  const double wanted = base * std::max(1.0, rate * period / base / rate_max_);
+  const double wanted = base * std::clamp(rate * period / base / rate_max_, 1.0, kSlowdownMax);
   g_period_ns.store(static_cast<std::uint64_t>((period + wanted) / 2));
 }
 

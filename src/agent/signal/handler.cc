@@ -132,7 +132,7 @@ std::uint64_t NextPeriod(ThreadSlot* slot) {
   x ^= x << 17;
   slot->random = x;
   const std::uint64_t mean = g_period_ns.load(std::memory_order_relaxed);
-  return mean / 2 + x % mean;
+  return mean / 2 + (mean > 0 ? x % mean : 0);
 }
 
 void ArmTimer(ThreadSlot* slot) {
