@@ -224,20 +224,20 @@ void ComputeCriticalPath(const SpanBatch& batch, TraceTree& tree) {
     std::uint32_t node;
     TimeInterval window;
   };
-  std::vector<Visit> todo;
+  std::vector<Visit> pending;
   std::vector<std::uint32_t> scratch;
   for (std::uint32_t root = 0; root < tree.nodes.size(); root = tree.nodes[root].subtree_end) {
     const SpanRow& span = batch.spans[tree.nodes[root].row];
-    todo.push_back({root, {span.start, span.end}});
-    while (!todo.empty()) {
-      const Visit visit = todo.back();
-      todo.pop_back();
+    pending.push_back({root, {span.start, span.end}});
+    while (!pending.empty()) {
+      const Visit visit = pending.back();
+      pending.pop_back();
       TraceNode& node = tree.nodes[visit.node];
       node.first_interval = static_cast<std::uint32_t>(tree.intervals.size());
       WalkBack(batch, tree, visit.node, visit.window, scratch,
                [&](std::uint32_t part, TimeInterval interval) {
                  if (part != visit.node) {
-                   todo.push_back({part, interval});
+                   pending.push_back({part, interval});
                    return;
                  }
                  tree.intervals.push_back(interval);
